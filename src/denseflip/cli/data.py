@@ -10,6 +10,8 @@ import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
 from denseflip.cli.options import documented, refuse
+from denseflip.cli.progress import FileProgress
+from denseflip.table_options import TableOptions
 
 if TYPE_CHECKING:
     from denseflip.datasets import Card, Dataset
@@ -199,7 +201,7 @@ class _Bar:
 
 
 @app.command("import")
-@documented()
+@documented(TableOptions)
 def import_(
     folder: Path,
     labels: Path | None = None,
@@ -246,26 +248,11 @@ def import_(
     ------
     labels : Table with one row per graph (CSV, TSV, Excel): id,label, or a BIDS participants.tsv.
         Default: the sub-folders, or a participants.tsv in the folder.
-    classes : Comma-separated class names in order; the first is class 0. Other classes are left
-        out. 1=autism names class 1 autism.
-    id_column : Id column of the labels file.
-    label_column : Label column of the labels file.
     id_pattern : Regular expression for the id in a file name (first group).
-    skip_unmatched : Leave out files without a label, labels without a file, and missing classes.
-    na : Comma-separated codes of a missing class. Default: n/a, na, nan, null.
     allow_single : Allow a class with a single graph.
-    drop_subjects : Comma-separated ids of subjects to leave out, or incomplete: those without data
-        for some node.
 
     Files and nodes
     ---------------
-    nodes : Node table (name, regions, and x, y, z if known), a dseg.tsv, or an atlas: aal,
-        dosenbach, power, seitzman.
-    name_column : Column of the node table with the names.
-    region_columns : Comma-separated columns of the node table that are regions; the first is the
-        default.
-    number_names : Number nodes with equal names.
-    drop_nodes : Leave out of all graphs the nodes that have no data in some file.
     kind : Kind of the files: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd,
         xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide.
     variable : Array to read from .npz and .mat files with several arrays.
@@ -300,37 +287,40 @@ def import_(
     target = out or Path(f"{given.stem if given.is_file() else given.name}{SUFFIX}")
     check_new_file(target, force=force, error=DatasetError)
     keep = make_keep(percentile, threshold, edges)
-    with progress() as bars:
-        task = bars.add_task("reading", total=None)
+    tables = TableOptions(
+        classes=classes,
+        id_column=id_column,
+        label_column=label_column,
+        skip_unmatched=skip_unmatched,
+        na=na,
+        drop_subjects=drop_subjects,
+        nodes=nodes,
+        name_column=name_column,
+        region_columns=region_columns,
+        number_names=number_names,
+        drop_nodes=drop_nodes,
+    )
+    with FileProgress("read") as watch:
         dataset = import_folder(
             folder,
             labels,
-            nodes=nodes,
             kind=kind,
             measure=measure,
             keep=keep,
-            classes=classes.split(",") if classes else None,
             name=name,
             variable=variable,
-            id_column=id_column,
-            label_column=label_column,
-            name_column=name_column,
-            region_columns=None if region_columns is None else region_columns.split(","),
-            number_names=number_names,
             weights=weights,
             files=files,
             id_pattern=id_pattern,
-            skip_unmatched=skip_unmatched,
-            na=None if na is None else na.split(","),
             match=match,
             axis=axis,
             ignore_weights=ignore_weights,
             allow_single=allow_single,
-            drop_nodes=drop_nodes,
-            drop_subjects=drop_subjects or (),
-            on_total=lambda total: bars.update(task, total=total),
-            on_file=lambda file: bars.update(task, description=file, advance=1),
+            **tables.to_parameters(),
+            on_total=watch.expect,
+            on_file=watch,
         )
+        watch.say("saving")
     dataset.save(target, force=force)
     for warning in import_warnings(dataset):
         err_console().print(f"Warning: {warning}", markup=False, soft_wrap=True)
@@ -360,14 +350,14 @@ def export(
     from denseflip.datasets import export_dataset
 
     dataset = open_dataset(name)
-    with progress() as bars:
-        task = bars.add_task("writing", total=len(dataset))
+    with FileProgress("written") as watch:
+        watch.expect(len(dataset))
         target = export_dataset(
             dataset,
             out,
             format=format,
             force=force,
-            on_file=lambda file: bars.update(task, description=file, advance=1),
+            on_file=watch,
         )
     typer.echo(f"{len(dataset)} graphs of {dataset.name} written to {target} as {format}.")
 

@@ -240,8 +240,13 @@ def upload(
     file: Annotated[UploadFile, File(description="A .dfd, .zip, .json or graph file.")],
     dataset: Annotated[str | None, Form(max_length=120)] = None,
     percentile: Annotated[float | None, Form(ge=0, le=100)] = None,
+    options: Annotated[str, Form(max_length=4000, description="Options of a folder.")] = "",
 ) -> dict[str, Any]:
-    """Upload a data set, a folder as zip, one graph, or a saved result."""
+    """Upload a data set, a folder as zip, one graph, or a saved result.
+
+    `options` is a JSON object with the options of an import: the label table, the node table, and
+    what is left out.
+    """
     state = request.app.state
     if not state.uploading.acquire(timeout=TURN):
         raise HTTPException(429, "Too many uploads at once; try again later")
@@ -254,6 +259,7 @@ def upload(
             state.quota,
             dataset=dataset or None,
             percentile=percentile,
+            options=options,
         )
     finally:
         state.uploading.release()

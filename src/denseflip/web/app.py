@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from denseflip._version import __version__
+from denseflip.datasets.atlas import ATLASES
 from denseflip.errors import (
     DenseflipError,
     MissingExtraError,
@@ -22,6 +23,7 @@ from denseflip.errors import (
     TooLargeError,
     UnknownNameError,
 )
+from denseflip.table_options import table_options
 from denseflip.web.guard import Guard, error_body
 from denseflip.web.job_runner import said
 from denseflip.web.server_config import ServerSettings
@@ -192,4 +194,6 @@ def page_text() -> str:
         autoescape=True,
         undefined=StrictUndefined,
     )
-    return made.get_template("app.html.j2").render(version=__version__)
+    return made.get_template("app.html.j2").render(
+        version=__version__, tables=table_options(), atlases=list(ATLASES)
+    )

@@ -109,12 +109,17 @@
     form.append("file", file);
     form.append("dataset", find("dataset").value);
     if (find("percentile").value !== "") form.append("percentile", find("percentile").value);
+    const tables = {};
+    for (const one of document.querySelectorAll("#tables .table")) {
+      if (one.type === "checkbox" ? one.checked : one.value !== "") tables[one.name] = one.type === "checkbox" || one.value;
+    }
+    if (Object.keys(tables).length) form.append("options", JSON.stringify(tables));
     said.textContent = "Reading …";
     try {
       const got = await api("/api/uploads", { method: "POST", body: form });
       if (got.kind === "dataset") await loadSets(got.dataset);
       else if (got.kind === "graph") { await loadSet(); find("subject").value = got.subject; } else await open(got.job);
-      said.textContent = `Uploaded: ${got.name}.`;
+      said.textContent = [`Uploaded: ${got.name}.`, ...(got.notes || [])].join(" ");
     } catch (error) { said.textContent = error.message; }
   }
 
