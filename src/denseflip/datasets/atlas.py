@@ -1,4 +1,4 @@
-"""Node tables: the atlases in the package, BIDS ``dseg.tsv`` tables, regions from node names."""
+"""Node tables: files, BIDS ``dseg.tsv`` tables, and atlases by name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from denseflip.datasets.region_names import with_sides
 from denseflip.errors import (
     DatasetError,
     DenseflipError,
@@ -18,21 +19,8 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Nodes
-from denseflip.graph.node_table import OTHER
 
 DATA = Path(__file__).parent / "data"
-
-#: Full names of the networks of Schaefer's parcellations, 7 and 17 networks.
-NETWORKS = {
-    "Vis": "visual", "SomMot": "somatomotor", "DorsAttn": "dorsal attention",
-    "SalVentAttn": "salience and ventral attention", "Limbic": "limbic", "Cont": "control",
-    "Default": "default mode", "TempPar": "temporoparietal",
-}  # fmt: skip
-_SCHAEFER = re.compile(r"(?:(?:7|17)Networks_)?(?P<side>[LR])H_(?P<network>[A-Za-z]+)_?.*")
-_SIDES = (
-    (re.compile(r"(?i)(?:^|[-_. (])(?:lh|left|l)(?:[-_. )]|$)"), "L"),
-    (re.compile(r"(?i)(?:^|[-_. (])(?:rh|right|r)(?:[-_. )]|$)"), "R"),
-)
 
 
 @cache
@@ -190,48 +178,6 @@ def atlas_hint(nodes: Nodes, n_nodes: int) -> str | None:
         f"The nodes have no regions. The atlas {fits[0]} has {n_nodes} nodes, too. If these are "
         f"its regions in its order, import again with nodes={fits[0]!r}."
     )
-
-
-# ---- regions from names -------------------------------------------------------------------
-
-
-def with_regions(nodes: Nodes) -> Nodes:
-    """Add taxonomies that the node names imply: Schaefer's networks, hemispheres.
-
-    >>> nodes = with_regions(Nodes(("7Networks_LH_Vis_1", "7Networks_RH_Default_PFC_2")))
-    >>> nodes.regions
-    {'network': ('visual', 'default mode'), 'hemisphere': ('L', 'R')}
-    """
-    if nodes.regions:
-        return nodes
-    found = [_SCHAEFER.fullmatch(name) for name in nodes.names]
-    if found and sum(x is not None for x in found) > len(found) / 2:
-        networks = tuple(OTHER if x is None else _network(x["network"]) for x in found)
-        nodes = replace(nodes, regions={"network": networks})
-    return with_sides(nodes)
-
-
-def _network(short: str) -> str:
-    """``DefaultA`` → ``default mode A``; a name that is not Schaefer's is returned unchanged."""
-    for key, name in sorted(NETWORKS.items(), key=lambda x: -len(x[0])):
-        if short.startswith(key):
-            part = short.removeprefix(key)
-            return f"{name} {part}" if part in ("A", "B", "C", "Cent", "Peri") else name
-    return short
-
-
-def with_sides(nodes: Nodes) -> Nodes:
-    """Add a taxonomy ``hemisphere``, if the names of most nodes include a side."""
-    if any(x in nodes.regions for x in ("hemisphere", "hemi", "side")):
-        return nodes
-    sides = []
-    for name in nodes.names:
-        said = [side for pattern, side in _SIDES if pattern.search(name)]
-        sides.append(said[0] if len(said) == 1 else "M")
-    known = sum(x != "M" for x in sides)
-    if known * 2 <= len(sides) or len(set(sides)) < 2:
-        return nodes
-    return replace(nodes, regions={**nodes.regions, "hemisphere": tuple(sides)})
 
 
 def find_dseg(folder: Path, names: Iterable[str], hints: Iterable[str] = ()) -> Path | None:

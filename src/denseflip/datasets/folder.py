@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from denseflip.checks import visible
-from denseflip.datasets.atlas import atlas_hint, find_dseg, read_nodes, with_regions
+from denseflip.datasets.atlas import atlas_hint, find_dseg, load_aal, read_nodes
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.connectome import MEASURES, Keep, upper_triangles
 from denseflip.datasets.export import find_exported
@@ -24,6 +24,7 @@ from denseflip.datasets.importers import folder_importer, kinds, read_files
 from denseflip.datasets.labels import choose_classes, class_order, join_spellings
 from denseflip.datasets.match_labels import LabelOptions, by_order, labelled
 from denseflip.datasets.matrix_files import check_sizes, graphs_of_tables
+from denseflip.datasets.region_names import with_regions
 from denseflip.datasets.subjects import subject_table
 from denseflip.errors import (
     DatasetError,
@@ -367,8 +368,13 @@ def _nodes(job: Import, *, given: bool) -> Nodes:
         return nodes or Nodes(())
     hints = [part for p in job.folder.rglob("*_relmat.tsv") for part in _entities(p.name)][:4]
     path = find_dseg(job.folder, nodes.names, hints) if job.folder.is_dir() else None
+    if path is None and nodes.n_nodes and set(nodes.names) <= set(load_aal().names):
+        job.notes.append("The nodes have the names of the atlas aal; its regions are used.")
+        return load_aal().ordered(nodes.names)
     if path is None:
-        return with_regions(nodes)
+        found, note = with_regions(nodes)
+        job.notes += [note] if note else []
+        return found
     job.notes.append(f"Regions are read from {path.name}.")
     table = read_nodes(path)[0].ordered(nodes.names)
     return table if nodes.coordinates is None else replace(table, coordinates=nodes.coordinates)

@@ -379,7 +379,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
         """
         words = tuple(header)
         known = set(self.names)
-        if not known.isdisjoint(words):
+        if known.issuperset(words):
             return words, ""
         for column, codes in self.ids.items():
             name = dict(zip(codes, self.names, strict=True))
