@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from denseflip.errors import UnknownNameError
+from denseflip.errors import InvalidParameterError, UnknownNameError, shown
 from denseflip.option import Option, check_fields, option, option_of
 
 LABELS, NODES = "Labels", "Files and nodes"
@@ -87,6 +87,9 @@ class TableOptions:
         for name in given:
             if name not in known:
                 raise UnknownNameError("option of an import", name, known)
+            if known[name].kind == "text" and not isinstance(given[name], str | None):
+                msg = f"{name} must be a text; got {shown(given[name])}."
+                raise InvalidParameterError(msg, parameter=name)
         return cls(**given)
 
     def to_parameters(self) -> dict[str, Any]:

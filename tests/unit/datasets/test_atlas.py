@@ -91,7 +91,8 @@ def test_regions_of_harvard_oxford_come_from_its_names():
     names = ("Left Frontal Pole", "Right Frontal Pole", "Left Precuneous Cortex",
              "Right Lateral Occipital Cortex, superior division", "Left Hippocampus",
              "Left Parahippocampal Gyrus, anterior division", "Brain-Stem",
-             "Right Cingulate Gyrus, posterior division", "Right Central Opercular Cortex")  # fmt: skip
+             "Right Cingulate Gyrus, posterior division",
+             "Right Central Opercular Cortex")  # fmt: skip
     nodes, said = with_regions(Nodes(names))
     assert nodes.regions["lobe"] == (
         *("Frontal Lobe", "Frontal Lobe", "Parietal Lobe", "Occipital Lobe"),
