@@ -31,6 +31,7 @@ from denseflip.errors import (
     InvalidParameterError,
     UnknownNameError,
     counted,
+    nearest,
     shown,
 )
 from denseflip.graph import Graph, Nodes
@@ -177,7 +178,8 @@ def import_folder(
     if whole is not None:
         graphs, given, order = _read_whole(job, whole, labels, asked, classes, single)
     else:
-        skip = {Path(os.path.realpath(x)) for x in (labels, nodes) if isinstance(x, (str, Path))}
+        tables = (labels, nodes, people_table(job.folder))
+        skip = {Path(os.path.realpath(x)) for x in tables if isinstance(x, (str, Path))}
         found = find_graphs(
             job,
             skip=skip,
@@ -267,7 +269,8 @@ def _chosen(
     job.notes += notes
     unknown = [x for x in job.unwanted if x not in given]
     if unknown:
-        raise UnknownNameError("subject", unknown[0], given, parameter="drop_subjects")
+        near = nearest(unknown[0], list(given), n=5) or list(given)[:5]
+        raise UnknownNameError("subject", unknown[0], near, parameter="drop_subjects")
     job.leave_out("as requested", job.unwanted)
     given = {key: c for key, c in given.items() if key not in set(job.unwanted)}
     kept, order, others = choose_classes(given, classes)

@@ -70,7 +70,8 @@ def read_labels(
     ----------
     path : the file. With a header, the columns are found by their usual names (``id``, ``file``,
         ``subject`` …; ``label``, ``class``, ``group`` …); among several id columns, the one with
-        the most of ``ids``. Without a header the first two are used.
+        the most of ``ids``, and any other column if none has them. Without a header the first two
+        are used.
     ids : the existing ids; a first row with one of them is not a header.
     id_column, label_column : the columns to use, by name.
     na : the words that mean a missing class, ignoring case; default: `NA`.
@@ -173,7 +174,10 @@ def _id_column(rows: Sequence[Sequence[str]], wanted: str | None, ids: set[str])
     def known(at: int) -> int:
         return sum(len(row) > at and plain_id(row[at]) in short for row in rows[1:])
 
-    return max(usual, key=known)
+    best = max(usual, key=known)
+    if ids and not known(best):  # no usual name: the column that has the ids, such as ScanDir ID
+        best = max((best, *range(len(header))), key=known)
+    return best
 
 
 def _label_column(header: Sequence[str], wanted: str | None, id_at: int, source: Path) -> int:

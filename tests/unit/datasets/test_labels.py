@@ -74,6 +74,17 @@ def test_columns_are_found_in_any_case(tmp_path):
     assert found.columns == ("Scan", "Arm")
 
 
+def test_the_column_with_the_ids_is_found_whatever_its_name(tmp_path):
+    """ADHD-200: a column Site before, and ScanDir ID for the ids."""
+    matrices(tmp_path / "lab", ["0010001", "0010002", "0010003", "0010004"])
+    table = tmp_path / "phenotypic.csv"
+    rows = [f"{10001 + i},{3},{i % 2},{9.5 + i},{i % 2}" for i in range(4)]
+    table.write_text("\n".join(["ScanDir ID,Site,Gender,Age,DX", *rows]))
+    study = import_folder(tmp_path / "lab", table)
+    assert study.class_counts() == {"0": 2, "1": 2}
+    assert any("from the column 'ScanDir ID'" in line for line in import_report(study))
+
+
 def test_several_rows_of_one_subject_are_said(tmp_path):
     table = tmp_path / "labels.csv"
     table.write_text("id,label,age\ns0,x,3\ns0,x,4\ns1,y,5\n")
@@ -111,6 +122,10 @@ def test_site_folders_with_labels(tmp_path):
     assert (where["a3"], where["a4"], where["NYU-a2"]) == ("PITT", "NYU", "NYU")
     said = import_report(study)
     assert "Files are read from the sub-folders NYU (3), PITT (3)." in said
+    lines = ["participant_id\tgroup", *(f"{key}\t{c}" for key, c in names.items())]
+    (tmp_path / "lab" / "participants.tsv").write_text("\n".join(lines))
+    found = import_folder(tmp_path / "lab", keep=Keep(percentile=80))  # no graph itself
+    assert (found.graphs, found.labels) == (study.graphs, study.labels)
     del names["NYU_a1"]
     with pytest.raises(DatasetError, match=r"Graph files without a label \(1\): a1.csv"):
         import_folder(tmp_path / "lab", names)
