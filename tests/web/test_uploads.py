@@ -138,7 +138,8 @@ def test_options_of_a_folder(client):
     held = {k: v for k, v in STUDY.items() if k != "labels.csv"}
     lines = [f"{k.removesuffix('.csv')},x{i},{'Pp'[i == 3]}{i % 2}" for i, k in enumerate(held)]
     content = packed({**held, "labels.csv": "\n".join(["scan,serial,arm", *lines])})
-    assert "label_column" in send(client, "s.zip", content).json()["error"]["message"]
+    message = send(client, "s.zip", content).json()["error"]["message"]
+    assert message.endswith('In the form: "Class column".')
     options = {"id_column": "scan", "label_column": "ARM", "classes": "P1=patient,P0=control"}
     answer = send(client, "s.zip", content, options=json.dumps(options))
     assert answer.status_code == 201, answer.text

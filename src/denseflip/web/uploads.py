@@ -43,7 +43,7 @@ from denseflip.files import write_whole
 from denseflip.limits import check_zip, open_zip, read_json, read_member, show_size
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
-from denseflip.table_options import TableOptions
+from denseflip.table_options import TableOptions, table_options
 from denseflip.web.job_store import Store, pack
 from denseflip.web.library import Library
 from denseflip.web.many_jobs import size, tidy
@@ -304,14 +304,21 @@ def _import(folder: Path, shown: str, keep: Keep | None, options: str) -> Datase
     if atlas is not None and nodes is not None:
         msg = f"{shown}: has a node table, {nodes.name}, and the atlas {atlas} was chosen. Leave "
         raise InvalidParameterError(msg + "one of them out.", parameter="nodes")
-    return import_folder(
-        folder,
-        labels,
-        nodes=nodes or atlas,
-        keep=keep,
-        name=PurePosixPath(shown).stem[:60],
-        **asked,
-    )
+    try:
+        return import_folder(
+            folder,
+            labels,
+            nodes=nodes or atlas,
+            keep=keep,
+            name=PurePosixPath(shown).stem[:60],
+            **asked,
+        )
+    except DenseflipError as error:
+        known = table_options()
+        fields = [f'"{known[x].label}"' for x in error.parameters if x in known]
+        if fields:
+            error.args = (f"{error} In the form: {', '.join(fields)}.",)
+        raise
 
 
 def _keep_dataset(
