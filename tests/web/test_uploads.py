@@ -154,7 +154,7 @@ def test_options_of_a_folder(client):
         ('{"nodes": "../../etc/passwd"}', "Unknown atlas"),
         ('{"drop_nodes": "yes"}', "drop_nodes must be True or False"),
         ('{"classes": 3}', "classes must be a text"),
-        ('{"drop_subjects": "nobody"}', "Unknown subject 'nobody'"),
+        ('{"drop_subjects": "nobody", "label_column": "arm"}', "Unknown subject 'nobody'"),
     ):
         refused = send(client, "s.zip", content, options=bad)
         assert refused.status_code in (400, 404), (bad, refused.text)

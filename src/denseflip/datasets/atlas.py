@@ -77,10 +77,10 @@ def read_nodes(source: str | Path, **columns: Any) -> tuple[Nodes, list[str]]:
 #: Atlas → what it is. Those besides AAL are part of nilearn, which also has an order of its own.
 ATLASES = {
     "aal": "116 regions, with lobes, hemispheres and MNI centroids",
-    "dosenbach": "160 regions of Dosenbach 2010 in the published order, with networks",
+    "dosenbach": "160 regions of Dosenbach 2010 in its original order, with networks",
     "dosenbach-nilearn": "the same in nilearn's order, sorted by network (ordered_regions=True)",
     "power": "264 regions of Power 2011, with coordinates and hemispheres; it has no networks",
-    "seitzman": "300 regions of Seitzman 2018 in the published order, with networks",
+    "seitzman": "300 regions of Seitzman 2018 in its original order, with networks",
     "seitzman-nilearn": "the same in nilearn's order, sorted by network (ordered_regions=True)",
 }
 _SIZES = {"aal": 116, "dosenbach": 160, "power": 264, "seitzman": 300}
@@ -164,7 +164,7 @@ def load_atlas(name: str) -> Nodes:
     regions["hemisphere"] = tuple("L" if x < 0 else "R" if x > 0 else "M" for x, _, _ in points)
     if kind == "dosenbach":
         names = tuple(map(str, found["labels"]))
-    else:  # numbered as published, in any order
+    else:  # the original numbers, in any order
         names = tuple(f"{kind.capitalize()} {int(i) + 1}" for i in rois.index)
     return Nodes(names, regions, points)
 
