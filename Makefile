@@ -10,7 +10,7 @@ MUTANTS ?= denseflip.graph.cliques*
 SOAK ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test models coverage mutants lint types docs serve bench golden audit soak clean
+.PHONY: help demo test models coverage mutants lint types docs serve bench golden package audit soak clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -57,6 +57,9 @@ golden: $(VENV)/.test ## Write the golden files anew (review the difference befo
 	$(BIN)/python -m pytest -q $(patsubst %,tests/golden/test_%.py,toy wishes many values) --regenerate-golden
 	@git diff --stat -- tests/golden
 
+package: $(VENV)/.package ## Build wheel and sdist, run the packaging checks, and try both in empty environments
+	$(BIN)/python scripts/check_package.py
+
 audit: $(VENV)/.test ## Ask the public databases for known holes in what we depend on (needs the network)
 	$(PIP) install -q pip-audit
 	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip
@@ -80,7 +83,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -q $(CONSTRAINTS) -e ".[all,test]"
+	$(PIP) install -q $(CONSTRAINTS) -e ".[all]" --group test
 	@touch $@ $(VENV)/.demo
 
 # The version of torch is said here, before anything asks for just any torch: 2.13.0 has a build for
@@ -91,9 +94,13 @@ $(VENV)/.models: pyproject.toml constraints.txt | $(VENV)/.test
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -q $(CONSTRAINTS) -e ".[all,docs]"
+	$(PIP) install -q $(CONSTRAINTS) -e ".[all]" --group docs
+	@touch $@
+
+$(VENV)/.package: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install -q --group package
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -q $(CONSTRAINTS) -e ".[all,test,dev]"
+	$(PIP) install -q $(CONSTRAINTS) -e ".[all]" --group dev
 	@touch $@ $(VENV)/.test $(VENV)/.demo

@@ -32,7 +32,7 @@ from denseflip.errors import MissingInputError
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Places
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import Reference
 
 ROOT = Path(__file__).resolve().parent.parent

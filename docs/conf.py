@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -17,8 +18,54 @@ author = "The denseflip developers"
 copyright = author
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "reference/generated", "**/.ipynb_checkpoints"]
+extensions = [
+    "myst_nb",  # Markdown, and the tutorials as notebooks
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "gallery", "reference/generated", "**/.ipynb_checkpoints"]
+
+# Commands in the tutorials are those of this environment; no kernel starts threads of its own.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_merge_streams = True
+
+
+def saved_figures(block: Any, block_vars: dict[str, Any], conf: dict[str, Any]) -> str:
+    """Save the figures that a block of a gallery script made.
+
+    The figures of denseflip are not registered with pyplot, where sphinx-gallery would look.
+    """
+    from matplotlib.figure import Figure
+    from sphinx_gallery.scrapers import figure_rst
+
+    seen = block_vars.setdefault("seen", set())
+    paths = []
+    for value in block_vars["example_globals"].values():
+        if isinstance(value, Figure) and id(value) not in seen:
+            seen.add(id(value))
+            path = next(block_vars["image_path_iterator"])
+            value.savefig(path, dpi=150, bbox_inches="tight")
+            paths.append(path)
+    return str(figure_rst(paths, conf["src_dir"]))
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "image_scrapers": (saved_figures,),
+    "abort_on_example_error": True,
+    "within_subsection_order": "FileNameSortKey",
+    "min_reported_time": 1000,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+}
 html_theme = "furo"
 html_title = f"denseflip {__version__}"
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from denseflip.web import job_work as work
 from denseflip.web.app import create_app
 from denseflip.web.server_config import ServerSettings, make_server
 
@@ -19,7 +18,7 @@ from denseflip.web.server_config import ServerSettings, make_server
 @contextmanager
 def serving(data: Path, **told: Any) -> Iterator[str]:
     """The address of a server that runs meanwhile."""
-    work.REPEATS, work.PERMUTATIONS = 1, 19  # enough to see a verdict, and quick
+    told = {"repeats": 1, "permutations": 19, **told}  # enough to see a verdict, and quick
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]

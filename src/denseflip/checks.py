@@ -211,3 +211,12 @@ def _has_store(folder: Path) -> bool:
         return True
     # A run that was killed before it wrote the head leaves only the subfolder.
     return store.is_dir() and list(folder.iterdir()) == [store]
+
+
+def count_words(text: str) -> int:
+    """The number of words of a text; an arrow or a percent sign is none.
+
+    >>> count_words("97 more connections (19 → 116; 95 % 101–225)")
+    7
+    """
+    return sum(any(c.isalnum() for c in word) for word in text.split())

@@ -11,7 +11,7 @@ from denseflip import Background, Graph, Nodes, explain, fit_oracle, make_refits
 from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Places
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Sides, claim_of, redraw_of
 from denseflip.search.claims.reference import Reference, judge_claim
 from denseflip.search.claims.stability import claim_stability

@@ -67,6 +67,8 @@ def test_version_is_the_same_everywhere() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = re.findall(r"^## \[(.+?)\]", changelog, re.MULTILINE)
     assert released[:2] == ["Unreleased", __version__]
+    recipe = (ROOT / "packaging/conda/recipe.yaml").read_text(encoding="utf-8")
+    assert re.findall(r'^  version: "(.+)"$', recipe, re.MULTILINE) == [__version__]
 
 
 def test_citation_names_the_paper() -> None:
@@ -93,3 +95,10 @@ def test_every_dependency_has_a_lower_bound() -> None:
     wanted = [project["dependencies"], *project["optional-dependencies"].values()]
     named = [r for some in wanted for r in some if not r.startswith(project["name"])]
     assert [r for r in named if not re.fullmatch(r"[\w.-]+>=[\d.]+", r)] == []
+
+
+def test_the_conda_recipe_asks_for_the_same_versions() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "packaging/conda/recipe.yaml").read_text(encoding="utf-8")
+    wanted = [bound.replace(">=", " >=") for bound in project["dependencies"]]
+    assert [bound for bound in wanted if f"    - {bound}\n" not in recipe] == []

@@ -13,8 +13,9 @@ from denseflip.as_read import READINGS
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets import load_dataset
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Claim, Places
+from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.elsewhere import Elsewhere
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw, Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.workflow.explain_and_describe import explain_and_describe

@@ -77,11 +77,21 @@ def test_the_sentences_of_the_front_are_one_click_apart(visit, fronted, scripts)
     seen = visit(fronted, scripts=scripts)
     shown = lambda i: seen.page.locator(f"#answer-{i} .statement").is_visible()  # noqa: E731
     assert [shown(i) for i in (1, 2, 3)] == [True, False, False]
-    seen.page.locator(".front svg a").nth(2).click()  # a point of the picture
+    labels = seen.page.locator(".answers summary").all_inner_texts()
+    assert "fewest edits" in labels[1]
+    seen.page.locator(".answers summary").nth(2).click()
     assert [shown(i) for i in (1, 2, 3)] == [False, False, True]
     seen.page.locator(".answers summary").nth(1).click()
     assert [shown(i) for i in (1, 2, 3)] == [False, True, False]
     seen.quiet()
+
+
+def unfold(page):
+    """Open everything that is folded, as a reader may."""
+    page.evaluate(
+        "document.querySelectorAll('details.fold').forEach((one) => { one.open = true; })"
+    )
+    return page
 
 
 def test_the_front_fits_a_phone(visit, fronted):
@@ -93,8 +103,10 @@ def test_opens_without_a_complaint_and_fetches_nothing(visit, report):
     assert seen.page.title().startswith("Patient 9")
     assert seen.page.locator("h1").count() == 1
     sizes = seen.page.eval_on_selector_all("img", "all => all.map(i => i.naturalWidth)")
-    assert len(sizes) == 4
+    assert len(sizes) == 3  # connectome, matrix, comparison; two regions need no bars
+    unfold(seen.page)
     assert all(width > 100 for width in sizes)  # every picture is really there
+    assert not seen.page.locator(".still").is_visible()  # the interactive one replaces it
     seen.quiet()
 
 
@@ -102,11 +114,11 @@ def test_opens_without_a_complaint_and_fetches_nothing(visit, report):
 def test_fits_a_phone(visit, request, which):
     seen = visit(request.getfixturevalue(which), **PHONE)
     assert seen.sideways() <= 0
-    seen.page.click("#interactive summary")
     seen.page.wait_for_selector("#view[data-ready=true]")
+    unfold(seen.page)
     assert seen.sideways() <= 0
     shown = seen.page.eval_on_selector_all(
-        "figure img", "all => all.map(i => [i.naturalWidth, i.getBoundingClientRect().width])"
+        ".fold figure img", "all => all.map(i => [i.naturalWidth, i.getBoundingClientRect().width])"
     )
     assert all(0.9 < width / natural < 1.3 for natural, width in shown)  # letters stay legible
     size = seen.page.eval_on_selector("body", "b => parseFloat(getComputedStyle(b).fontSize)")
@@ -115,23 +127,26 @@ def test_fits_a_phone(visit, request, which):
 
 
 def test_a_phone_shows_the_comparison_as_cards_and_hints_at_what_is_off_screen(visit, report):
-    page = visit(report, **PHONE).page
+    page = unfold(visit(report, **PHONE).page)
     assert page.locator(".swipe").is_visible()
     fits = page.eval_on_selector(".cards", "t => t.scrollWidth <= t.parentElement.clientWidth")
     assert fits
-    assert not visit(report).page.locator(".swipe").is_visible()
+    assert not unfold(visit(report).page).locator(".swipe").is_visible()
 
 
 def test_reads_without_scripts(visit, report):
     seen = visit(report, scripts=False)
     assert seen.page.locator("blockquote").is_visible()
+    assert seen.page.locator(".still img").is_visible()
+    for summary in seen.page.locator("details.fold > summary").all():
+        summary.click()
     assert seen.page.locator("#edits tbody tr").count() == 16
     assert not seen.page.locator(".filter").is_visible()  # what would not work is not shown
     assert not seen.page.locator("#save-json").is_visible()
 
 
 def test_the_table_filters(visit, report):
-    page = visit(report).page
+    page = unfold(visit(report).page)
     rows = page.locator("#edits tbody tr:visible")
     assert rows.count() == 16
     page.fill("#edit-filter", "calcarine_l occipital")
@@ -145,7 +160,7 @@ def test_the_table_filters(visit, report):
 
 
 def test_the_table_sorts_both_ways(visit, report):
-    page = visit(report).page
+    page = unfold(visit(report).page)
     head = page.locator("#edits thead th").nth(1)
 
     def names() -> list[str]:
@@ -163,12 +178,13 @@ def test_the_table_sorts_both_ways(visit, report):
 PICTURE = "document.getElementById('view').connectome"
 
 
-def test_the_interactive_picture_is_drawn_on_demand_and_its_switches_work(visit, report):
+def test_the_interactive_picture_is_there_and_its_switches_work(visit, report):
     seen = visit(report)
     page = seen.page
-    assert page.locator("#view canvas").count() == 0
-    page.click("#interactive summary")
     page.wait_for_selector("#view[data-ready=true]")
+    assert "10 removed" in page.inner_text("#view .df-key")
+    assert "Occipital Lobe" in page.inner_text("#view .df-key")  # the colours of changed nodes
+    page.click("#view .df-folded summary")
     view = page.locator("#view")
     counts = lambda: (view.get_attribute("data-removed"), view.get_attribute("data-added"))  # noqa: E731
     assert counts() == ("10", "6")
@@ -191,8 +207,8 @@ def test_the_interactive_picture_is_drawn_on_demand_and_its_switches_work(visit,
 
 def test_the_brain_keeps_its_size_and_knows_left_from_right(visit, report):
     page = visit(report).page
-    page.click("#interactive summary")
     page.wait_for_selector("#view[data-ready=true]")
+    page.click("#view .df-folded summary")
     places = f"{PICTURE}.positions"
     before = page.evaluate(places)
     page.get_by_label("brain surface").uncheck()
@@ -218,7 +234,6 @@ def test_pages_and_pictures_follow_the_scheme_of_the_screen(chromium, report, sc
     context = chromium.new_context(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     page.goto(report.as_uri())
-    page.click("#interactive summary")
     page.wait_for_selector("#view[data-ready=true]")
     level = page.evaluate(f"{PICTURE}.context.getImageData(4, 4, 1, 1).data[0]")
     assert level == (255 if scheme == "light" else 20)
@@ -231,14 +246,14 @@ def test_pages_and_pictures_follow_the_scheme_of_the_screen(chromium, report, sc
 
 def test_the_circle_is_interactive_too(visit, circle):
     seen = visit(circle)
-    seen.page.click("#interactive summary")
     seen.page.wait_for_selector("#view[data-removed='2'][data-added='3']")
+    seen.page.click("#view .df-folded summary")
     assert seen.page.get_by_label("left A & <b>").is_checked()
     seen.quiet()
 
 
 def test_the_data_can_be_saved(visit, report, tmp_path):
-    page = visit(report).page
+    page = unfold(visit(report).page)
     with page.expect_download() as waiting:
         page.click("#save-json")
     waiting.value.save_as(tmp_path / "data.json")
@@ -250,7 +265,8 @@ def test_the_data_can_be_saved(visit, report, tmp_path):
 def test_prints(visit, report):
     seen = visit(report)
     seen.page.emulate_media(media="print")
-    assert not seen.page.locator("#interactive").is_visible()
+    assert not seen.page.locator("#view").is_visible()
+    assert seen.page.locator(".still img").is_visible()
     assert not seen.page.locator(".filter").is_visible()
     assert seen.page.locator("#edits tbody tr:visible").count() == 16
     assert len(seen.page.pdf()) > 20_000
@@ -260,6 +276,7 @@ def test_a_long_table_stops_on_paper_and_says_so(visit, tmp_path):
     story = make_story(brain_nodes(), complete(range(14)))
     path = write_page(story, tmp_path / "long.html", interactive=False)
     seen = visit(path)
+    unfold(seen.page)
     rows = seen.page.locator("#edits tbody tr:visible")
     assert rows.count() == 91
     seen.page.emulate_media(media="print")

@@ -76,9 +76,9 @@ def test_adhd_22_names_the_occipital_lobe(brain_data) -> None:
 @pytest.mark.data
 def test_bip_9_in_plain_words_says_how_much_and_for_what_it_holds(brain_data) -> None:
     assert patient("bip", 9, words="auto").statement == (
-        "If Patient 9's brain had 18 more connections in the Posterior Fossa (27 → 45 of 325), it "
-        "would have been classified as Bipolar instead of Typically Developed – for the 18 "
-        "connections listed, not for just any others there."
+        "If patient 9 had 18 more connections in the Posterior Fossa (27 → 45 of 325), it would "
+        "have been classified as Bipolar – for the 18 connections listed, not for just any others "
+        "there."
     )
 
 
@@ -91,8 +91,8 @@ def test_a_btbr_mouse_lacks_what_a_corpus_callosum_does(preset) -> None:
     assert mice.class_names[mice.labels[11]] == "BTBR"
     result = explain(graph, oracle, "blocks", nodes=mice.nodes, background=mice.graphs)
     story = describe(result, mice.nodes, oracle, subject=11)
-    assert story.statement.startswith("If Mouse 11's brain had ")
-    assert "it would have been classified as B6 instead of BTBR" in story.lead
+    assert story.statement.startswith("If mouse 11 had ")
+    assert "it would have been classified as B6" in story.lead
     assert "more connections between the left and the right isocortex" in story.statement
     assert story.claim.region_sets[0] == {"left isocortex", "right isocortex"}
     assert story.claim.amounts[0].change == "more"
@@ -104,7 +104,7 @@ def test_the_mouse_sentence_word_for_word() -> None:
     oracle = fit_oracle(mice, preset="sf-knn")
     result = explain(mice.graphs[11], oracle, "blocks", nodes=mice.nodes, background=mice.graphs)
     assert describe(result, mice.nodes, oracle, subject=11).statement == (
-        "If Mouse 11's brain had 152 more connections between the left and the right isocortex "
-        "(11 → 163 of 1,681), and 86 fewer in the right isocortex (246 → 160 of 820), it would "
-        "have been classified as B6 instead of BTBR."
+        "If mouse 11 had 152 more connections between the left and the right isocortex (11 → 163 "
+        "of 1,681) and 86 fewer in the right isocortex (246 → 160 of 820), it would have been "
+        "classified as B6."
     )

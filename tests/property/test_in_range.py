@@ -422,3 +422,52 @@ def test_z_against_crawford_and_howell(values, after):
     critical = stats.t.ppf(0.975, len(values) - 1)
     assume(abs(abs(t) - critical) > 1e-9)
     assert (abs(t) < critical) == (low <= after <= high)
+
+
+# ---- robust, several answers, one direction -------------------------------------------------
+
+
+@settings(max_examples=12, deadline=None)
+@given(cohorts, st.sampled_from(["prefer", "require"]), st.sampled_from([0.6, 0.9]))
+def test_a_robust_answer_stays_in_range(cohort, in_range, level):
+    plain, _, _, _ = run(cohort, in_range=in_range)
+    result, story, graphs, oracle = run(cohort, in_range=in_range, robust=level, noise=0.02)
+    if story is None:
+        assert not plain.found
+        return
+    assert result.robustness is not None
+    left = any("may be out of range" in note for note in result.notes)
+    if result.as_read is not None:
+        check(result, story, NODES, graphs, oracle, must=in_range == "require")
+    else:
+        assert in_range == "prefer"
+    if plain.as_read.language != "pairs" and all(judge(plain, NODES, graphs, oracle)) and not left:
+        assert story.in_range
+        assert story.true_as_read
+
+
+@settings(max_examples=6, deadline=None)
+@given(cohorts)
+def test_every_one_of_several_answers_has_the_marks_of_the_definition(cohort):
+    result, story, graphs, oracle = run(cohort, n=3, in_range="require")
+    for one in result.diverse if story is not None else ():
+        told = describe(one, NODES, oracle, background=Background(graphs))
+        check(one, told, NODES, graphs, oracle, must=True)
+
+
+@pytest.mark.parametrize("only", ["add", "remove"])
+@pytest.mark.parametrize("seed", [0, 1, 3, 4])
+def test_one_direction_keeps_the_places_in_range_and_says_that_the_number_is_not(seed, only):
+    cohort, terms = Cohort(seed), {"only": only}
+    _, story, _, _ = run(cohort, constraints=terms)
+    strict, none, _, _ = run(cohort, constraints=terms, in_range="require")
+    assert none is None
+    assert strict.status is Status.EXHAUSTED
+    assert any("so no such answer is in range" in note for note in strict.notes)
+    if story is None or not story.reference:
+        return
+    assert story.in_range is False
+    if all(place.is_inside for place in story.reference):
+        assert any("alone change the number of" in note for note in story.footnotes)
+    else:
+        assert any(note.startswith("Out of range (") for note in story.footnotes)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
 from denseflip.counterfactual import Status
 from denseflip.graph.pairs import decode
-from denseflip.search.claims.claim import whole_claim
+from denseflip.search.claims.places import whole_claim
 from denseflip.story.region_table import RegionTable
 from denseflip.story.wording.phrases import group
 from denseflip.story.wording.vocabulary import VOCABULARIES

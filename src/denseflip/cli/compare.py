@@ -19,8 +19,9 @@ from denseflip.cli.common import (
 )
 from denseflip.cli.data import find_graph
 from denseflip.cli.explain import explain
-from denseflip.cli.options import check_pictures, documented, request_options
+from denseflip.cli.options import check_pictures, documented, reading_options, request_options
 from denseflip.cli.progress import ProgressLine
+from denseflip.reading import Reading
 from denseflip.request import PER_METHOD, Request
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 @request_options(without=(*PER_METHOD, "n"))
+@reading_options()
 @documented(explain)
 def compare(
     context: typer.Context,
@@ -43,6 +45,7 @@ def compare(
     threshold: float | None = None,
     edges: int | None = None,
     *,
+    reading: Reading,
     request: Request,
     out: Path | None = None,
     force: bool = False,
@@ -90,6 +93,7 @@ def compare(
         percentile=percentile,
         threshold=threshold,
         edges=edges,
+        reading=reading,
     )
     classifier = oracle_for(subject, oracle, input=input, batch=batch)
     with ProgressLine("…") as watch:

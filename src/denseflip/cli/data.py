@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
-from denseflip.cli.options import documented, refuse
+from denseflip.cli.options import documented, reading_options, refuse
 from denseflip.cli.progress import FileProgress
+from denseflip.reading import Reading
 from denseflip.table_options import TableOptions
 
 if TYPE_CHECKING:
@@ -157,26 +159,38 @@ def find_graph(
     *,
     nodes: str | None = None,
     background: str | None = None,
+    reading: Reading | None = None,
     **weighted: Any,
 ) -> Subject:
     """Find a graph of a data set by its id, or read a graph file.
 
     Parameters
     ----------
-    source, graph_id, nodes, background : as in `find_subject`; a background is for a file.
+    source, graph_id, nodes, background, reading : as in `find_subject`; a background and how to
+        read are for a file.
     weighted : percentile, threshold and edges, for a file with a weighted matrix.
     """
     from denseflip.datasets.connectome import make_keep
     from denseflip.workflow.subject import find_subject
 
     if graph_id is not None:
-        for name, value in {"background": background, **weighted}.items():
-            if value is not None:
+        how = {} if reading is None else asdict(reading)
+        for name, value in {"background": background, **weighted, **how}.items():
+            if value not in (None, "auto"):
                 refuse(name, "applies to a graph file; the edges of a data set are already chosen")
     keep = make_keep(**weighted)
-    return find_subject(
-        source, graph_id, nodes=nodes, background=background, keep=keep, fetch=fetch_one
+    subject = find_subject(
+        source,
+        graph_id,
+        nodes=nodes,
+        background=background,
+        keep=keep,
+        reading=reading,
+        fetch=fetch_one,
     )
+    for note in subject.notes:
+        err_console().print(f"{subject.source}: {note}", markup=False, soft_wrap=True)
+    return subject
 
 
 class _Bar:
@@ -201,6 +215,7 @@ class _Bar:
 
 
 @app.command("import")
+@reading_options(without=("kind",))
 @documented(TableOptions)
 def import_(
     folder: Path,
@@ -231,6 +246,8 @@ def import_(
     allow_single: bool = False,
     drop_nodes: bool = False,
     drop_subjects: str | None = None,
+    *,
+    reading: Reading,
     force: bool = False,
 ) -> None:
     """Import your own data set from matrices, time series, edge lists or GraphML files.
@@ -316,6 +333,9 @@ def import_(
             axis=axis,
             ignore_weights=ignore_weights,
             allow_single=allow_single,
+            header=reading.header,
+            decimal=reading.decimal,
+            first_node=reading.first_node,
             **tables.to_parameters(),
             on_total=watch.expect,
             on_file=watch,

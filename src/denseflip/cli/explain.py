@@ -18,8 +18,10 @@ from denseflip.cli.common import (
 )
 from denseflip.cli.data import fetch_one, find_graph
 from denseflip.cli.many import FORMATS, explain_graphs
-from denseflip.cli.options import documented, refuse, request_options
+from denseflip.cli.options import documented, reading_options, refuse, request_options
 from denseflip.cli.progress import ProgressLine
+from denseflip.reading import Reading
+from denseflip.reading import reading_options as reading_options_of
 from denseflip.request import Request
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ def methods(json: bool = False) -> None:
 
 
 @request_options()
+@reading_options()
 @documented()
 def explain(
     context: typer.Context,
@@ -90,6 +93,7 @@ def explain(
     evaluation: Path | None = None,
     refits: Annotated[str, typer.Option(metavar="N|DIR|module:function")] = "auto",
     *,
+    reading: Reading,
     request: Request,
     every: Annotated[bool, typer.Option("--all")] = False,
     classes: Annotated[list[str] | None, typer.Option("--class", metavar="NAME")] = None,
@@ -167,7 +171,7 @@ def explain(
         row per graph for many. svg, pdf or png sets the format of the pictures in --out (png by
         default, 300 dpi).
     """
-    from dataclasses import replace
+    from dataclasses import asdict, replace
 
     from denseflip.checks import check_new_folder
     from denseflip.classifiers.evaluation import read_evaluation
@@ -205,6 +209,7 @@ def explain(
             threshold=threshold,
             edges=edges,
             refits=refits != "auto",
+            **{name: value not in (None, "auto") for name, value in asdict(reading).items()},
         )
         dataset = open_dataset(source, fetch=fetch_one)
         if oracle is None:
@@ -241,6 +246,7 @@ def explain(
         percentile=percentile,
         threshold=threshold,
         edges=edges,
+        reading=reading,
     )
     classifier = oracle_for(subject, oracle, input=input, batch=batch)
     if oracle is None:
@@ -322,7 +328,7 @@ def _check_form(form: str, json: bool, out: Path | None) -> tuple[str, str | Non
     return "json" if json else form, None
 
 
-_OF_FILES = ("background", "percentile", "threshold", "edges")
+_OF_FILES = ("background", "percentile", "threshold", "edges", *reading_options_of())
 
 
 def _only_for_one(**given: object) -> None:

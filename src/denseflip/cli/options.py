@@ -14,6 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from denseflip.option import Option, option_of
+from denseflip.reading import Reading
+from denseflip.reading import reading_options as reading_options_of
 from denseflip.request import Request, default_of, list_options
 
 
@@ -65,6 +67,7 @@ RARE = frozenset(
     {
         *("input", "batch", "threshold", "edges", "evaluation", "refits"),
         *("engine", "scheduler", "pages"),
+        *reading_options_of(),
         *(name for name, option in list_options().items() if not option.common),
     }
 )
@@ -193,8 +196,34 @@ def request_options(*, without: tuple[str, ...] = ()) -> Callable[[Callable[...,
     return decorate
 
 
-def _parameter(name: str, option: Option) -> inspect.Parameter:
-    kind, default = _typed(name, option)
+def reading_options(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Any]:
+    """Give a command with a parameter ``reading`` one option for each field of `Reading`.
+
+    Parameters
+    ----------
+    without : fields that the command defines itself.
+    """
+    taken = {name: o for name, o in reading_options_of().items() if name not in without}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**values: Any) -> None:
+            asked = {name: values.pop(name) for name in taken}
+            command(reading=Reading(**asked), **values)
+
+        plain = inspect.signature(command, eval_str=True).parameters
+        added = [_parameter(name, option, getattr(Reading, name)) for name, option in taken.items()]
+        own = [x for p in plain.values() for x in (added if p.name == "reading" else [p])]
+        own = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+        call.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+        call.__annotations__ = {p.name: p.annotation for p in own}
+        return call
+
+    return decorate
+
+
+def _parameter(name: str, option: Option, *default_value: Any) -> inspect.Parameter:
+    kind, default = _typed(option, *(default_value or (default_of(name),)))
     text = option.text(flag_of)
     if option.choices:
         text += f" One of: {', '.join(option.choices)}."
@@ -212,12 +241,12 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
     return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, info])
 
 
-def _typed(name: str, option: Option) -> tuple[Any, Any]:
+def _typed(option: Option, default: Any) -> tuple[Any, Any]:
     """Return the type and the default of an option for typer."""
     if option.kind in ("names", "settings"):
         return list[str] | None, None
     kinds: dict[str, Any] = {"whole": int, "number": float, "flag": bool}
-    kind, default = kinds.get(option.kind, str), default_of(name)
+    kind = kinds.get(option.kind, str)
     return (kind | None if default is None else kind), default
 
 

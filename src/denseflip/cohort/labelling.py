@@ -33,7 +33,7 @@ from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import whole_claim
+from denseflip.search.claims.places import whole_claim
 from denseflip.search.claims.redraw import claim_of, redraw
 from denseflip.search.explain import explain
 from denseflip.search.methods.registry import make_method

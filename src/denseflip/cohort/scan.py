@@ -17,14 +17,15 @@ import numpy.typing as npt
 from denseflip.counterfactual import Step
 from denseflip.graph import Cells, Graph
 from denseflip.oracles.base_session import BaseSession
-from denseflip.search.claims.claim import Amount, Amounts, Place, Places
+from denseflip.search.claims.claim import Amount, Amounts, Place
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.repeats import Repeats
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, gallop
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
-from denseflip.search.methods.brief import Brief, too_large, unsuitable
+from denseflip.search.methods.brief import Brief, unsuitable
 
 DRAWS = 5  # redraws of a claim; all must flip
 _LOWEST, _STEP, _LEVELS = 0.25, math.sqrt(2), 18  # standard deviations, 0.25 to 90
@@ -58,7 +59,7 @@ class Scan(Conversation):
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search; the result flips in all of five redraws, or is true as `brief` defines it."""
         taxonomy = problem.taxonomy(self.regions, "scan")
-        if wrong := too_large(problem) or unsuitable(taxonomy):
+        if wrong := unsuitable(taxonomy):
             problem.note(wrong)
             raise StopSearch
         assert problem.background is not None
@@ -101,9 +102,9 @@ class _Single:
     ) -> None:
         self.probe, self.places, self.repeats = probe, places, repeats
         self.moves: list[tuple[Place, bool, int, float]] = []  # place, adding, room, spread
-        for unit, spread in zip(places.every, spreads, strict=True):
-            for adding in (True, False):
-                room = len(places.absent(unit) if adding else places.present(unit))
+        rooms = zip(places.addable.tolist(), places.removable.tolist(), strict=True)
+        for unit, both, spread in zip(places.every, rooms, spreads, strict=True):
+            for adding, room in zip((True, False), both, strict=True):
                 if most is not None:
                     room = min(room, most)
                 if room:

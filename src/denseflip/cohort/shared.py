@@ -25,7 +25,8 @@ from denseflip.graph import Cells, Codes, Graph
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Amounts, Place, Places
+from denseflip.search.claims.claim import Amount, Amounts, Place
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.repeats import Repeats
 from denseflip.search.constraints.bound_constraints import bind_constraints

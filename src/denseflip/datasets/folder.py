@@ -35,6 +35,7 @@ from denseflip.errors import (
     shown,
 )
 from denseflip.graph import Graph, Nodes
+from denseflip.reading import Reading
 
 _MATCHES = ("name", "position")
 FOLDER = "folder"  # the column of the subject table with the sub-folder of each file
@@ -67,6 +68,9 @@ def import_folder(
     allow_single: bool = False,
     drop_nodes: bool = False,
     drop_subjects: Sequence[str] | str = (),
+    header: str = "auto",
+    decimal: str = "auto",
+    first_node: int | None = None,
     on_file: Callable[[str], None] | None = None,
     on_total: Callable[[int], None] | None = None,
 ) -> Dataset:
@@ -112,6 +116,8 @@ def import_folder(
     drop_nodes : leave out of all graphs the nodes that have no data in some file.
     drop_subjects : ids of subjects to leave out, as a list or separated by commas;
         ``"incomplete"`` leaves out those without data for some node.
+    header, decimal, first_node : how files are read that can be read in several ways, as in
+        `read_graph`.
     on_file : called with each file name, for a progress bar.
     on_total : called with the number of files before the first is read.
 
@@ -163,6 +169,7 @@ def import_folder(
         drop_nodes=drop_nodes,
         drop_incomplete=INCOMPLETE in unwanted,
     )
+    options.reading = Reading("auto", header, decimal, first_node)
     job = Import(
         exported.graphs if exported else source,
         kind,

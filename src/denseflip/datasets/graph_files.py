@@ -1,6 +1,7 @@
-"""Read edge lists, GraphML files and folders in the TU format, and turn matrices into graphs.
+"""Read GraphML files and folders in the TU format, and turn matrices into graphs.
 
-Tables of numbers are read in `number_tables`; `importers` recognises the kinds of files.
+Tables of numbers are read in `number_tables`, edge lists in `edge_lists`; `importers` recognises
+the kinds of files.
 """
 
 from __future__ import annotations
@@ -14,27 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.datasets.connectome import Keep, Matrix
-from denseflip.datasets.number_tables import BINARY, is_number, parse_table, read_lines, read_table
-from denseflip.errors import DatasetError, FileFormatError, TooLargeError, nearest, shown
+from denseflip.datasets.number_tables import read_table
+from denseflip.errors import DatasetError, FileFormatError, TooLargeError, shown
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.inputs import tell_difference
-from denseflip.limits import PER_NODE, check_dense, check_size
+from denseflip.limits import check_dense, check_size
 
-EDGE_LISTS = (".edgelist", ".edges", ".edge", ".el")
 GRAPHML = (".graphml", ".xml")
 _PER_TAG = 500  # bytes of memory per tag, parsed and converted to a node or an edge
 _LARGEST = 2**31  # a node's or graph's number; the product of two then fits into 64 bits
 _LONGEST = 18  # digits of a node's number
-_EDGE_HEADERS = (["source", "target"], ["from", "to"], ["u", "v"], ["i", "j"], ["node", "node"])
-
-
-def says_edges(rows: list[list[str]]) -> bool:
-    """Whether its header, or names in place of numbers, make a table an edge list."""
-    if len(rows[0]) not in (2, 3):
-        return False
-    head = [x.lower().strip("_0123456789") for x in rows[0][:2]]
-    named = [row for row in rows if len(row) > 1 and not any(is_number(x) for x in row[:2])]
-    return head in _EDGE_HEADERS or (len(named) == len(rows) and len(rows) > 1)
 
 
 def graph_of_matrix(matrix: Matrix, keep: Keep | None, source: str) -> Graph:
@@ -47,105 +37,6 @@ def graph_of_matrix(matrix: Matrix, keep: Keep | None, source: str) -> Graph:
 def is_binary(matrix: Matrix) -> bool:
     """Whether a matrix holds only 0 and 1 (and so needs no rule)."""
     return bool(((matrix == 0) | (matrix == 1)).all()) and not np.diagonal(matrix).any()
-
-
-def read_edges(
-    path: Path,
-    *,
-    nodes: Nodes | None = None,
-    n_nodes: int | None = None,
-    keep: Keep | None = None,
-) -> Graph:
-    """A graph from lines ``u v [weight]``; nodes by number from 0, or by name with a node table.
-
-    A list with every pair in both directions is accepted. Without a rule every listed pair is an
-    edge, whatever its weight.
-    """
-    pairs, weights = edge_table(path, nodes)
-    n = n_nodes if n_nodes is not None else (nodes.n_nodes if nodes else None)
-    if n is None:
-        n = int(pairs.max()) + 1 if len(pairs) else 0
-    check_size(float(n) * PER_NODE, f"{path.name}: a graph of {n} nodes (the largest number in it)")
-    codes = pairs.min(axis=1) * n + pairs.max(axis=1) if len(pairs) else pairs[:, 0]
-    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
-    if (counts == 2).all() and len(np.unique(pairs, axis=0)) == len(pairs):
-        pairs, weights = pairs[np.sort(first)], weights[np.sort(first)]
-    graph = Graph.from_edges(n, pairs, source=path.name)
-    if keep is None:
-        return graph
-    check_dense(n, f"{path.name}: its weights")
-    matrix = np.zeros((n, n))
-    matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = weights
-    return keep.apply(matrix, source=path.name)
-
-
-def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
-    """The pairs of an edge list, shape (k, 2), and their weights (1 by default)."""
-    if path.suffix.lower() in BINARY:
-        values = read_table(path).values
-        at = list(range(1, len(values) + 1))
-    else:
-        lines = read_lines(path, may_be_empty=True)
-        rows = _drop_header([row for _, row in lines], nodes)
-        at = [i for i, _ in lines][len(lines) - len(rows) :]
-        number = {name: str(i) for i, name in enumerate(nodes.names)} if nodes else {}
-        named = [[number.get(x, x) if j < 2 else x for j, x in enumerate(r)] for r in rows]
-        for i, row in enumerate(named):
-            unknown = [x for x in row[:2] if not is_number(x)]
-            if unknown:
-                near = nearest(unknown[0], number)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
-                msg = (
-                    f"{path.name}: line {at[i]} names the node {unknown[0]!r}, which is neither a "
-                )
-                msg += f"number nor in the node table.{hint}"
-                raise FileFormatError(msg)
-        values = parse_table(named, path.name).values if named else np.empty((0, 2))
-    if values.shape[1] not in (2, 3):
-        msg = f"{path.name}: an edge list must have two or three columns (u, v, weight); "
-        msg += f"got {values.shape[1]}."
-        raise FileFormatError(msg)
-    with np.errstate(invalid="ignore"):
-        odd = (values[:, :2] % 1 != 0).any(axis=1) | (np.abs(values[:, :2]) > _LARGEST).any(axis=1)
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1) | odd)
-    if len(bad):
-        msg = f"{path.name}: line {at[bad[0]]} is {values[bad[0]].tolist()}; nodes must be whole "
-        msg += "numbers and weights finite."
-        raise FileFormatError(msg)
-    weights = values[:, 2] if values.shape[1] == 3 else np.ones(len(values))
-    return values[:, :2].astype(np.int64), weights
-
-
-def edge_names(path: Path) -> list[str] | None:
-    """The node names of an edge list, in order; None if it uses numbers."""
-    if path.suffix.lower() in BINARY:
-        return None
-    rows = [row for _, row in read_lines(path, may_be_empty=True)]
-    if rows and _is_edge_header(rows):
-        rows = rows[1:]
-    names = [x for row in rows for x in row[:2]]
-    return None if all(is_number(x) for x in names) else list(dict.fromkeys(names))
-
-
-def _is_edge_header(rows: list[list[str]]) -> bool:
-    """Whether the first line of an edge list by name is a header: source target, geneA geneB …"""
-    first = [x.lower() for x in rows[0]]
-    if [x.strip("_0123456789") for x in first[:2]] in _EDGE_HEADERS:
-        return True
-    if len(first) > 2 and len(rows) > 1 and not is_number(first[2]) and is_number(rows[1][2]):
-        return True
-    twins = len(first) > 1 and [x[-1:] for x in first[:2]] in (["a", "b"], ["1", "2"])
-    others = {x for row in rows[1:] for x in row[:2]}
-    return twins and first[0][:-1] == first[1][:-1] and not others.intersection(rows[0][:2])
-
-
-def _drop_header(rows: list[list[str]], nodes: Nodes | None) -> list[list[str]]:
-    """Leave out a first line such as ``source,target``."""
-    if not rows or len(rows[0]) > 3:
-        return rows
-    known = set(nodes.names) if nodes else set()
-    words = [x for x in rows[0][:2] if not is_number(x)]
-    return rows[1:] if len(words) == 2 and not known.intersection(words) else rows
 
 
 def read_graphml(
@@ -274,7 +165,7 @@ def read_tu(folder: str | Path) -> tuple[list[Graph], list[str] | None]:
     if len(owner) == 0 or owner.min() < 0 or owner.max() >= len(owner):
         msg = f"{name}_graph_indicator.txt: expected the number of a graph, from 1, for each node."
         raise FileFormatError(msg)
-    pairs = _whole(read_table(source / f"{name}_A.txt").values, f"{name}_A.txt") - 1
+    pairs = _whole(_plain_table(source / f"{name}_A.txt"), f"{name}_A.txt") - 1
     if pairs.shape[1] != 2 or (len(pairs) and not 0 <= pairs.min() <= pairs.max() < len(owner)):
         msg = f"{name}_A.txt: expected two columns with nodes 1..{len(owner)}."
         raise FileFormatError(msg)
@@ -296,8 +187,13 @@ def read_tu(folder: str | Path) -> tuple[list[Graph], list[str] | None]:
     return graphs, labels
 
 
+def _plain_table(path: Path) -> npt.NDArray[np.float64]:
+    """The numbers of a table that has neither names nor another meaning than the format's."""
+    return read_table(path, kind="timeseries", header="none").values
+
+
 def _column(path: Path) -> npt.NDArray[np.int64]:
-    values = read_table(path).values
+    values = _plain_table(path)
     if values.shape[1] != 1:
         msg = f"{path.name}: expected one whole number per line."
         raise FileFormatError(msg)

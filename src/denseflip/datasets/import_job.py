@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from denseflip.datasets.connectome import Keep, Matrix
-from denseflip.datasets.graph_files import says_edges
-from denseflip.datasets.number_tables import BINARY, TEXT, NumberTable, read_rows, read_table
-from denseflip.errors import DenseflipError
+from denseflip.datasets.edge_lists import says_edges
+from denseflip.datasets.number_tables import BINARY, TEXT, read_table
+from denseflip.datasets.table_shapes import NumberTable, is_like_matrix, parse_table
+from denseflip.datasets.text_cells import Cells, is_number, read_cells
+from denseflip.errors import DenseflipError, FileFormatError
 from denseflip.graph import Graph, Nodes
+from denseflip.reading import Reading
 
 T = TypeVar("T")
 DEFAULT_KEEP = Keep(percentile=90)
@@ -47,6 +50,9 @@ class ReadOptions:
     number_names : whether equal names in a header are numbered.
     drop_nodes : whether nodes without data in some file are left out of all graphs.
     drop_incomplete : whether subjects without data for some nodes are left out.
+    reading : how files are read that can be read in several ways.
+    ready : tables that were read already, to find out their kind.
+    on_note : called with sentences about how a file was read.
     """
 
     nodes: Nodes | None = None
@@ -61,6 +67,9 @@ class ReadOptions:
     number_names: bool = False
     drop_nodes: bool = False
     drop_incomplete: bool = False
+    reading: Reading = field(default_factory=Reading)
+    ready: dict[Path, NumberTable] = field(default_factory=dict)
+    on_note: Callable[[str], None] = field(default=lambda _: None)
 
     @property
     def size(self) -> int | None:
@@ -88,31 +97,54 @@ class Look:
         shapes, ignore the file.
     """
 
-    def __init__(self, path: Path, variable: str | None = None) -> None:
+    def __init__(
+        self, path: Path, variable: str | None = None, reading: Reading | None = None
+    ) -> None:
         self.path = path
         self.suffix = ending_of(path)
         self.claimed = any(pattern.fullmatch(path.name) for pattern in PATTERNS)
         self.is_table = self.suffix in TABLES and not self.claimed
         self._variable = variable
+        self._reading = reading or Reading()
 
     @cached_property
-    def values(self) -> Matrix:
-        """The numbers of a table."""
-        return read_table(self.path, variable=self._variable).values
+    def table(self) -> NumberTable | None:
+        """The numbers of a matrix or a time series; None for an edge list."""
+        how = self._reading
+        if self.suffix in TEXT:
+            cells = read_cells(self.path, decimal=how.decimal)
+            if says_edges(cells.rows):
+                _check_small(cells, self.path.name)
+                return None
+            found = parse_table(cells, self.path.name, header=how.header)
+        else:
+            found = read_table(self.path, variable=self._variable, header=how.header)
+        if found.kind == "timeseries" and self.suffix == ".edge":
+            return None
+        return None if found.kind == "edges" else found
 
-    @cached_property
-    def is_square(self) -> bool:
-        """Whether a table has as many rows as columns."""
-        rows, columns = self.values.shape
-        return bool(rows == columns)
+    @property
+    def kind(self) -> str | None:
+        """The kind of a table: ``matrix``, ``timeseries`` or ``edges``; None for other files."""
+        if not self.is_table:
+            return None
+        return "edges" if self.table is None else self.table.kind
 
-    @cached_property
-    def lists_edges(self) -> bool:
-        """Whether a table is an edge list: by its header, its names, or two whole numbers first."""
-        if self.suffix in TEXT and says_edges(read_rows(self.path)):
-            return True
-        narrow = self.values.shape[1] in (2, 3) and not self.is_square
-        return narrow and not (self.values[:, :2] % 1).any()
+
+def _check_small(cells: Cells, source: str) -> None:
+    """Raise if a table with the header of an edge list may be a matrix: nodes i, j, k."""
+    head, body = cells.rows[0], cells.rows[1:]
+    if len(head) != len(body) or not all(is_number(x) for row in body for x in row):
+        return
+    if any(len(row) != len(head) for row in body) or head[-1].lower().startswith("weight"):
+        return
+    values = parse_table(cells, source, kind="matrix").values
+    if len(body) == 3 and is_like_matrix(values):
+        msg = (
+            f"{source}: line {cells.lines[0]} names the columns {', '.join(head)}: either three "
+            "nodes of a matrix, or the columns of an edge list. Set kind='matrix' or kind='edges'."
+        )
+        raise FileFormatError(msg, parameter="kind")
 
 
 @dataclass

@@ -8,18 +8,26 @@ which are recognised by file name, are in `layouts`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from denseflip.datasets.connectome import Keep
-from denseflip.datasets.graph_files import (
+from denseflip.datasets.edge_lists import (
     EDGE_LISTS,
-    GRAPHML,
-    are_numbers,
     edge_names,
     edge_table,
-    graphml_names,
+    first_of,
+    read_edge_lines,
     read_edges,
+    unclear_first,
+)
+from denseflip.datasets.graph_files import (
+    GRAPHML,
+    are_numbers,
+    graphml_names,
     read_graphml,
     read_tu,
     tu_name,
@@ -37,9 +45,14 @@ from denseflip.datasets.import_job import (
 )
 from denseflip.datasets.layouts import LAYOUTS
 from denseflip.datasets.matrix_files import check_sizes, read_chosen, table_importer
-from denseflip.datasets.number_tables import read_table
-from denseflip.errors import FileFormatError, InvalidGraphError, UnknownNameError
+from denseflip.errors import (
+    DenseflipError,
+    FileFormatError,
+    InvalidGraphError,
+    UnknownNameError,
+)
 from denseflip.graph import Graph, Nodes
+from denseflip.reading import Reading
 
 __all__ = [
     "DEFAULT_KEEP",
@@ -66,7 +79,14 @@ __all__ = [
 
 
 def _edges(path: Path, options: ReadOptions) -> Graph:
-    return read_edges(path, nodes=options.nodes, n_nodes=options.size, keep=options.keep)
+    return read_edges(
+        path,
+        nodes=options.nodes,
+        n_nodes=options.size,
+        keep=options.keep,
+        first_node=options.reading.first_node,
+        decimal=options.reading.decimal,
+    )
 
 
 def _graphml(path: Path, options: ReadOptions) -> Graph:
@@ -87,17 +107,60 @@ def _read_each(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
 
 def _all_edges(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
     """Lists by name share the union of all names; lists by number, the largest number."""
-    if job.options.nodes is None:
-        named = job.attempt(lambda _, p: edge_names(p), paths)
+    options, how = job.options, job.options.reading
+    if options.nodes is None:
+        named = job.attempt(lambda _, p: edge_names(p, decimal=how.decimal), paths)
         names = dict.fromkeys(x for found in named.values() for x in found or ())
         if names:
-            job.options.nodes = Nodes(tuple(names))
+            options.nodes = Nodes(tuple(names))
             job.notes.append(f"The nodes are the {len(names)} names that occur in the edge lists.")
-        else:
-            ends = job.attempt(lambda _, p: int(edge_table(p, None)[0].max(initial=-1)), paths)
-            paths = {key: paths[key] for key in ends}
-            job.options.n_nodes = 1 + max(ends.values(), default=-1)
+            return _read_each(job, paths)
+        paths = {key: paths[key] for key in named}
+    if how.first_node is None:
+        first = _first_node(job, paths)
+        if first is None:
+            return {}
+        options.reading = replace(how, first_node=first)
+    if options.nodes is None:
+        first = options.reading.first_node
+        ends = job.attempt(
+            lambda _, p: int(
+                edge_table(p, first_node=first, decimal=how.decimal)[0].max(initial=-1)
+            ),
+            paths,
+        )
+        paths = {key: paths[key] for key in ends}
+        options.n_nodes = 1 + max(ends.values(), default=-1)
     return _read_each(job, paths)
+
+
+def _first_node(job: Import, paths: Mapping[str, Path]) -> int | None:
+    """Whether edge lists by number count from 0 or from 1; a problem if that is unclear."""
+    decimal = job.options.reading.decimal
+    told: set[int] = set()
+    every = []
+    for path in paths.values():
+        try:
+            found = read_edge_lines(path, job.options.nodes, decimal=decimal)
+            every.append(edge_table(path, job.options.nodes, first_node=0, decimal=decimal)[0])
+        except DenseflipError:
+            continue  # reported when the file itself is read
+        told |= set() if found.first_node is None else {found.first_node}
+    if len(told) == 1:
+        return told.pop()
+    pairs = np.concatenate(every) if every else np.empty((0, 2), dtype=np.int64)
+    first = first_of(pairs, job.options.size)
+    if first is None and not _by_name(job.options.nodes):
+        some = next(iter(paths.values())).name
+        who = some if len(paths) == 1 else f"All {len(paths)} edge lists ({some} …)"
+        job.problem(unclear_first(who, pairs, job.options.size), "first_node")
+        return None
+    return first or 0
+
+
+def _by_name(nodes: Nodes | None) -> bool:
+    """Whether a node table has names that an edge list may use."""
+    return nodes is not None and any(x != str(i) for i, x in enumerate(nodes.names))
 
 
 def _all_graphml(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
@@ -113,9 +176,7 @@ def _all_graphml(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
     return _read_each(job, paths)
 
 
-#: Every kind by its name. A square table is a matrix. Any other table is an edge list if its
-#: header says so or if it has two or three columns with whole numbers in the first two, else a
-#: time series (time points × regions).
+#: Every kind by its name. `table_shapes` decides what a table is.
 IMPORTERS: dict[str, FileImporter | FolderImporter] = {
     importer.name: importer
     for importer in (
@@ -124,7 +185,7 @@ IMPORTERS: dict[str, FileImporter | FolderImporter] = {
             "an adjacency or weighted matrix, one row and one column per node",
             TABLES,
             read_chosen,
-            recognises=lambda look: look.is_table and not look.lists_edges and look.is_square,
+            recognises=lambda look: look.kind == "matrix",
         ),
         table_importer(
             "timeseries",
@@ -132,13 +193,13 @@ IMPORTERS: dict[str, FileImporter | FolderImporter] = {
             TABLES,
             read_chosen,
             series=True,
-            recognises=lambda look: look.is_table and not look.lists_edges and not look.is_square,
+            recognises=lambda look: look.kind == "timeseries",
         ),
         FileImporter(
             "edges",
             "an edge list, one edge per line: u v, optionally with a weight",
             (*TABLES, *EDGE_LISTS),
-            lambda look: look.suffix in EDGE_LISTS or (look.is_table and look.lists_edges),
+            lambda look: look.suffix in EDGE_LISTS or look.kind == "edges",
             _edges,
             _all_edges,
         ),
@@ -197,9 +258,12 @@ def folder_importer(folder: Path, kind: str = "auto") -> FolderImporter | None:
     return next((x for x in whole if x.recognises(folder)), None)
 
 
-def kind_of(path: str | Path, *, variable: str | None = None) -> str:
+def kind_of(path: str | Path, *, variable: str | None = None, header: str = "auto") -> str:
     """The kind of a file, by its name and shape: the name of the importer that recognises it."""
-    look = Look(Path(path), variable)
+    return _recognised(Look(Path(path), variable, Reading(header=header)))
+
+
+def _recognised(look: Look) -> str:
     for importer in file_importers():
         if importer.recognises(look):
             return importer.name
@@ -216,6 +280,10 @@ def read_graph(
     kind: str = "auto",
     variable: str | None = None,
     subset: bool = False,
+    header: str = "auto",
+    decimal: str = "auto",
+    first_node: int | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> Graph:
     """Read the graph of one file.
 
@@ -231,6 +299,12 @@ def read_graph(
     variable : the array to read from a .npz or .mat file that holds several.
     subset : whether the file may have more nodes than the table, because the data set left out
         nodes without data. They are left out here too.
+    header : where a table has names or numbers of nodes: ``auto``, ``none``, ``row`` (the first
+        row), ``column`` (the first column) or ``both``.
+    decimal : decimal sign of a text table: ``auto``, ``point`` or ``comma``.
+    first_node : number of the first node in an edge list by number: 0 or 1.
+    on_note : called with sentences about how the file was read, such as a triangle that was
+        mirrored.
 
     Raises
     ------
@@ -238,6 +312,7 @@ def read_graph(
         With the file's name and the location of the problem.
     """
     source = Path(path)
+    reading = Reading(kind, header, decimal, first_node)
     importer = None if kind == "auto" else file_importer(kind)
     if not source.is_file():
         msg = f"{source}: there is no such file."
@@ -245,10 +320,27 @@ def read_graph(
     if ending_of(source) not in suffixes():
         msg = f"{source}: unknown file type {source.suffix!r}. Known: {', '.join(suffixes())}."
         raise FileFormatError(msg)
-    importer = importer or file_importer(kind_of(source, variable=variable))
-    return _read(
-        importer, source, ReadOptions(nodes, n_nodes, keep, variable=variable, subset=subset)
+    options = ReadOptions(
+        nodes,
+        n_nodes,
+        keep,
+        variable=variable,
+        subset=subset,
+        reading=reading,
+        on_note=on_note or (lambda _: None),
     )
+    importer = importer or file_importer(_look(source, options)[0])
+    return _read(importer, source, options)
+
+
+def _look(path: Path, options: ReadOptions) -> tuple[str, tuple[int, ...]]:
+    """The kind of a file and, for a table, its shape; the table is kept for reading."""
+    look = Look(path, options.variable, options.reading)
+    kind = _recognised(look)
+    if not look.is_table or look.table is None:
+        return kind, ()
+    options.ready[path] = look.table
+    return kind, look.table.values.shape
 
 
 def _read(importer: FileImporter, path: Path, options: ReadOptions) -> Graph:
@@ -261,24 +353,24 @@ def _read(importer: FileImporter, path: Path, options: ReadOptions) -> Graph:
 
 def read_files(job: Import, paths: dict[str, Path]) -> dict[str, Graph]:
     """Read the graph of every file, by id; unreadable files are added to the job's problems."""
+    job.on_total(len(paths))
     if job.kind == "auto":
-        found = job.attempt(lambda _, p: kind_of(p, variable=job.options.variable), paths)
-        counts = Counter(found.values())
+        found = job.attempt(lambda _, p: _look(p, job.options), paths, tell=True)
+        job.on_file = lambda _: None  # once per file
+        counts = Counter(kind for kind, _ in found.values())
         if not counts:
             return {}
         job.kind = counts.most_common(1)[0][0]
-        for key, kind in found.items():
+        for key, (kind, shape) in found.items():
             if kind != job.kind:
-                job.problem(_odd_one(job, paths[key], kind), "kind", "files")
-        paths = {key: paths[key] for key, kind in found.items() if kind == job.kind}
-    job.on_total(len(paths))
+                job.problem(_odd_one(job, paths[key], kind, shape), "kind", "files")
+        paths = {key: paths[key] for key, (kind, _) in found.items() if kind == job.kind}
     return file_importer(job.kind).read_all(job, paths)
 
 
-def _odd_one(job: Import, path: Path, found: str) -> str:
+def _odd_one(job: Import, path: Path, found: str, shape: tuple[int, ...]) -> str:
     """The message for a file that differs from the others."""
     text = f"looks like {found}, most files like {job.kind}"
     if job.kind == "matrix" and found == "timeseries":
-        rows, columns = read_table(path, variable=job.options.variable).values.shape
-        text = f"not square: {rows} × {columns}, so it {text}"
+        text = f"not square: {shape[0]} × {shape[1]}, so it {text}"
     return f"{path.name}: {text}. If that is wrong, set the kind of the files (kind)."

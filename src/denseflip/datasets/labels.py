@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from denseflip.datasets.number_tables import is_number
+from denseflip.datasets.text_cells import is_number
 from denseflip.errors import (
     FileFormatError,
     InvalidParameterError,

@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from denseflip.datasets.import_job import FileImporter, FolderImporter, Import, ReadOptions, Whole
 from denseflip.datasets.matrix_files import read_chosen, table_importer
-from denseflip.datasets.number_tables import BINARY, Arrays, NumberTable, read_arrays
+from denseflip.datasets.number_tables import BINARY, Arrays, read_arrays
+from denseflip.datasets.table_shapes import NumberTable
 from denseflip.errors import (
     FileFormatError,
     InvalidParameterError,
@@ -167,7 +168,7 @@ def _stack(job: Import) -> Whole:
         f"{path.name}: shape {array.shape}, read as {len(moved)} matrices of {n} nodes (the "
         f"{axis} axis counts the subjects)."
     )
-    names = next((arrays.texts[k] for k in ("names", "nodes") if k in arrays.texts), None)
+    names = arrays.node_names(n)
     return Whole(
         tables=[NumberTable(m.astype(np.float64), names, names) for m in moved],
         labels=_column(arrays, ("labels", "y", "classes"), len(moved)),

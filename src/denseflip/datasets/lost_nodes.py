@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from denseflip.datasets.connectome import Matrix, check_time_series
 from denseflip.datasets.import_job import INCOMPLETE, Import
-from denseflip.datasets.number_tables import NumberTable
+from denseflip.datasets.table_shapes import NumberTable
 from denseflip.errors import counted
 from denseflip.graph import Nodes
 from denseflip.graph.convert import check_matrix

@@ -7,10 +7,13 @@ If there are names, columns are matched to the node table by name, never by posi
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from denseflip.datasets.connectome import Matrix, check_time_series, connectivity
 from denseflip.datasets.graph_files import graph_of_matrix, is_binary
@@ -23,7 +26,8 @@ from denseflip.datasets.import_job import (
     ReadOptions,
 )
 from denseflip.datasets.lost_nodes import common_nodes
-from denseflip.datasets.number_tables import NumberTable, read_table
+from denseflip.datasets.number_tables import read_table
+from denseflip.datasets.table_shapes import NumberTable, triangle_of
 from denseflip.errors import FileFormatError, InvalidNodesError, counted
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.inputs import tell_difference
@@ -43,9 +47,9 @@ def in_order(
 
     With ``subset`` the table may have more columns, which are left out.
     """
-    columns = table.columns
     if not series:
         table = rows_in_order(table, source)
+    columns = table.columns
     if columns is None or columns == names:
         return table
     if len(set(columns)) < len(columns):
@@ -75,6 +79,8 @@ def rows_in_order(table: NumberTable, source: str) -> NumberTable:
         return table
     if are_counted(rows):
         return table
+    if are_counted(columns):
+        return replace(table, columns=rows)
     if set(rows) != set(columns) or len(set(rows)) < len(rows):
         listed = tell_difference(rows, columns, "the rows", "the columns")
         twice = f"{_twice(rows)} " if len(set(rows)) < len(rows) else ""
@@ -188,9 +194,51 @@ Reader = Callable[[Path, ReadOptions], NumberTable]
 # ---- graphs of tables -------------------------------------------------------------------
 
 
-def read_chosen(path: Path, options: ReadOptions) -> NumberTable:
+def read_chosen(path: Path, options: ReadOptions, kind: str = "auto") -> NumberTable:
     """The table of a file: the array that was chosen, else the only one."""
-    return read_table(path, variable=options.variable)
+    ready = options.ready.pop(path, None)
+    if ready is not None and ready.kind == kind:
+        return ready
+    how = options.reading
+    return read_table(
+        path, variable=options.variable, kind=kind, header=how.header, decimal=how.decimal
+    )
+
+
+def tidied(table: NumberTable, source: str, *, series: bool) -> NumberTable:
+    """The table as it is used, with a note for each change.
+
+    A matrix of which only one triangle is filled is mirrored. Nothing is read from the diagonal
+    that is not a number, such as Fisher's z of 1. Names at the rows only are those of the nodes.
+    """
+    values, notes = table.values, table.notes
+    if series:
+        if table.rows is not None and table.columns is None:
+            msg = (
+                f"{source}: its rows have names ({', '.join(table.rows[:3])} …), its columns have "
+                "none. A time series needs a row per time point and a column per region: transpose "
+                "it. If the names are those of time points, set header='column'."
+            )
+            raise FileFormatError(msg, parameter="header")
+        return table
+    if table.columns is None and table.rows is not None and len(table.rows) == values.shape[1]:
+        table = replace(table, columns=table.rows)
+    table = rows_in_order(table, source)
+    values = table.values
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) < 2:
+        return table
+    diagonal = np.diagonal(values)
+    if not np.isfinite(diagonal).all() and np.isnan(values).sum() < values.size - len(values):
+        values = values.copy()
+        np.fill_diagonal(values, np.where(np.isfinite(diagonal), diagonal, 0.0))
+    half = triangle_of(values)
+    if half is not None:
+        other = "lower" if half == "upper" else "upper"
+        full = np.triu(values, 1) if half == "upper" else np.tril(values, -1)
+        full[np.isnan(np.triu(values, 1) if half == "upper" else np.tril(values, -1))] = np.nan
+        values = full + full.T + np.diag(np.diagonal(values))
+        notes += (f"Only the {half} triangle is filled; it was mirrored to the {other} one.",)
+    return replace(table, values=values, notes=notes)
 
 
 def table_importer(
@@ -218,11 +266,14 @@ def table_importer(
         PATTERNS.append(named)
         recognises = recognises or (lambda look: named.fullmatch(look.path.name) is not None)
 
+    kind = "timeseries" if series else "matrix"
+    read = partial(read_chosen, kind=kind) if table is read_chosen else table
+
     def one(path: Path, options: ReadOptions) -> Graph:
-        return _read_one(path, options, table, series)
+        return _read_one(path, options, read, series)
 
     def every(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
-        tables = job.attempt(lambda _, p: table(p, job.options), paths, tell=True)
+        tables = job.attempt(lambda _, p: read(p, job.options), paths, tell=True)
         return graphs_of_tables(job, tables, paths, series=series)
 
     assert recognises is not None
@@ -230,7 +281,9 @@ def table_importer(
 
 
 def _read_one(path: Path, options: ReadOptions, table: Reader, series: bool) -> Graph:
-    found = table(path, options)
+    found = tidied(table(path, options), path.name, series=series)
+    for note in found.notes:
+        options.on_note(note)
     nodes = options.nodes
     if nodes is not None and options.match == "name":
         found = named_by(found, nodes)
@@ -264,6 +317,10 @@ def graphs_of_tables(
 ) -> dict[str, Graph]:
     """The graphs of tables over one node set: matched by name, without nodes missing in some."""
     options = job.options
+    tables = job.attempt(
+        lambda k, p: tidied(tables[k], p.name, series=series), {k: paths[k] for k in tables}
+    )
+    _tell_notes(job, tables, paths)
     matched = match_tables(job, tables, paths, series=series)
     values: Mapping[str, Matrix] = common_nodes(job, matched, paths, series=series)
     if series:
@@ -283,6 +340,18 @@ def graphs_of_tables(
     return job.attempt(
         lambda k, p: graph_of_matrix(values[k], options.keep, p.name), {k: paths[k] for k in values}
     )
+
+
+def _tell_notes(job: Import, tables: Mapping[str, NumberTable], paths: Mapping[str, Path]) -> None:
+    """Add the notes of the tables to the report, each once, with the files that it is about."""
+    about: dict[str, list[str]] = defaultdict(list)
+    for key, table in tables.items():
+        for note in table.notes:
+            about[note].append(paths[key].name)
+    for note, files in about.items():
+        some = ", ".join(files[:3]) + (" …" if len(files) > 3 else "")
+        where = f"all {len(files)} files" if len(files) == len(tables) > 1 else some
+        job.notes.append(f"{note[:-1]} ({where}).")
 
 
 def check_sizes(job: Import, sizes: Mapping[str, int]) -> None:

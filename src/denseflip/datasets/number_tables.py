@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,45 +13,41 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.checks import visible
+from denseflip.datasets.mat73 import is_hdf5, load_mat73
 from denseflip.datasets.matlab import load_mat
-from denseflip.errors import FileFormatError, TooLargeError, counted
-from denseflip.limits import PER_CELL, check_size, check_zip, open_zip
+from denseflip.datasets.table_shapes import NumberTable, parse_table, settle
+from denseflip.datasets.text_cells import read_cells
+from denseflip.errors import FileFormatError, MissingExtraError, TooLargeError
+from denseflip.limits import check_size, check_zip, open_zip
 
-TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat")
+TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat", ".edge")
 BINARY = (".npy", ".npz", ".mat")
-#: How tables write a missing number, besides an empty cell and "nan".
-NO_NUMBER = ("n/a", "na")
 _NAME = 60  # characters of an array's name in a message
-_NEWER = " A MATLAB 7.3 file is not read; save it with '-v7' or as CSV."
+#: Names of lists that name the nodes, in lower case and without punctuation.
+_NODE_LISTS = (
+    "names", "name", "regionlabels", "roinames", "roiname", "roilabels", "roilabel", "rois",
+    "regionnames", "regions", "nodenames", "nodelabels", "nodes", "parcelnames", "parcellabels",
+    "parcels", "labelnames", "areanames", "areas", "channelnames", "channels", "genenames", "genes",
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class NumberTable:
-    """A two-dimensional table of numbers, with the names and coordinates in its file.
-
-    Attributes
-    ----------
-    values : the numbers.
-    columns, rows : the names of its header and of its first column, if it has any.
-    points : coordinates (x, y, z) per column, if the file has them.
-    """
-
-    values: npt.NDArray[np.float64]
-    columns: tuple[str, ...] | None = None
-    rows: tuple[str, ...] | None = None
-    points: tuple[tuple[float, float, float], ...] | None = None
-
-
-def read_table(path: str | Path, *, variable: str | None = None) -> NumberTable:
+def read_table(
+    path: str | Path,
+    *,
+    variable: str | None = None,
+    kind: str = "auto",
+    header: str = "auto",
+    decimal: str = "auto",
+) -> NumberTable:
     """Read one table of numbers.
-
-    A first row or column in which most cells are names instead of numbers is read as names. An
-    empty cell becomes NaN, so that the check of the graph can report its position.
 
     Parameters
     ----------
-    path : a .csv, .tsv, .txt, .1D, .dat, .npy, .npz or .mat file.
+    path : a .csv, .tsv, .txt, .1D, .dat, .edge, .npy, .npz or .mat file.
     variable : the array to read from a .npz or .mat file that holds several.
+    kind : ``matrix`` or ``timeseries`` if it is known; ``auto`` finds out.
+    header : which of the first row and the first column hold names (`denseflip.reading.HEADERS`).
+    decimal : the decimal sign of a text file: ``auto``, ``point`` or ``comma``.
     """
     source = Path(path)
     suffix = source.suffix.lower()
@@ -62,128 +57,25 @@ def read_table(path: str | Path, *, variable: str | None = None) -> NumberTable:
     if suffix in BINARY:
         arrays = read_arrays(source)
         chosen = arrays.choose(variable, source.name)
-        return NumberTable(_as_table(arrays.numbers[chosen], source.name), arrays.names_of(chosen))
+        values = _as_table(arrays.numbers[chosen], source.name)
+        names = arrays.names_of(chosen)
+        if names is not None and len(names) != values.shape[1]:
+            msg = (
+                f"{source.name}: its list of {len(names)} names fits the rows of {_called(chosen)} "
+                f"{values.shape}, not the columns. Time series need a row per time point and a "
+                "column per region: transpose the array."
+            )
+            raise FileFormatError(msg)
+        table = NumberTable(values, names)
+        top, left = header in ("row", "both"), header in ("column", "both")
+        if header != "auto":
+            table = NumberTable(values[int(top) :, int(left) :], names)
+        return settle(table, source.name, kind=kind, fixed=(header != "auto",) * 2)
     if suffix in TEXT:
-        table = parse_table(read_rows(source), source.name)
-        if suffix == ".1d" and table.columns is None:
-            return replace(table, columns=_commented_header(source, table.values.shape[1]))
-        return table
+        cells = read_cells(source, decimal=decimal)
+        return parse_table(cells, source.name, kind=kind, header=header)
     msg = f"{source}: unknown file type {suffix!r}. Known: {', '.join(TEXT + BINARY)}."
     raise FileFormatError(msg)
-
-
-def read_rows(path: Path, *, may_be_empty: bool = False) -> list[list[str]]:
-    """The cells of a text table; ``#`` starts a comment line, the delimiter is detected."""
-    return [row for _, row in read_lines(path, may_be_empty=may_be_empty)]
-
-
-def read_lines(path: Path, *, may_be_empty: bool = False) -> list[tuple[int, list[str]]]:
-    """`read_rows`, each row with the number of its line in the file, counted from 1."""
-    try:
-        check_size(path.stat().st_size, f"{path.name}: the file")
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        msg = f"{path.name}: not a text file in UTF-8 ({error.reason} at byte {error.start})."
-        raise FileFormatError(msg) from error
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror})."
-        raise FileFormatError(msg) from error
-    kept = [
-        (i, line)
-        for i, line in enumerate(text.splitlines(), start=1)
-        if line.strip() and not line.startswith("#")
-    ]
-    numbers, lines = [i for i, _ in kept], [line for _, line in kept]
-    if not lines and may_be_empty and text:
-        return []
-    if not lines:
-        msg = f"{path.name}: the file is empty."
-        raise FileFormatError(msg)
-    delimiter = next((d for d in "\t,;" if d in lines[0]), None)
-    cells = len(lines) + (text.count(delimiter) if delimiter else text.count(" "))
-    check_size(len(text) + float(cells) * PER_CELL, f"{path.name}: its {cells} cells")
-    if delimiter is None:
-        return [(i, line.split()) for i, line in kept]
-    if delimiter == ";" and "." not in lines[-1]:  # 0,5;0,7: decimal commas
-        lines = [line.replace(",", ".") for line in lines]
-    reader = csv.reader(lines, delimiter=delimiter)
-    try:
-        return [(numbers[reader.line_num - 1], [x.strip() for x in row]) for row in reader]
-    except csv.Error as error:  # for example a cell of 131,073 characters
-        at = numbers[min(reader.line_num, len(numbers)) - 1]
-        msg = f"{path.name}: line {at} cannot be read as a row of a table ({error})."
-        raise FileFormatError(msg) from error
-
-
-def _commented_header(path: Path, width: int) -> tuple[str, ...] | None:
-    """The names of a header in which every name follows a comment mark, as AFNI writes them."""
-    with path.open(encoding="utf-8-sig") as lines:
-        for line in lines:
-            cells = line.split()
-            if len(cells) == width and all(len(x) > 1 and x.startswith("#") for x in cells):
-                return tuple(x[1:] for x in cells)
-            if cells and not line.startswith("#"):
-                break
-    return None
-
-
-def parse_table(rows: list[list[str]], source: str) -> NumberTable:
-    """Cells to numbers, with names in the first row or column separated."""
-    columns: tuple[str, ...] | None = None
-    # A header above row names, even if both are numbers.
-    corner = len(rows) > 1 and (rows[0][0] == "" or _is_numbered(rows[0]))
-    # Most cells must be words: one invalid cell does not make a header.
-    if corner or (len(rows) > 1 and _mostly_words(rows[0])):
-        columns, rows = tuple(rows[0]), rows[1:]
-    first, names = 0, None
-    if len(rows[0]) > 1 and (corner or _mostly_words([row[0] for row in rows if row])):
-        first, names = 1, tuple(row[0] if row else "" for row in rows)
-        if columns is not None and len(columns) == len(rows[0]):
-            columns = columns[1:]
-    width = len(rows[0])
-    for i, row in enumerate(rows):
-        if len(row) != width:
-            msg = f"{source}: row {i} has {counted(len(row), 'cell', 'cells')}, but row 0 has "
-            msg += f"{width} (rows are counted from 0)."
-            raise FileFormatError(msg)
-    try:
-        cells = [["nan" if x.lower() in ("", *NO_NUMBER) else x for x in r[first:]] for r in rows]
-        values = np.array(cells, dtype=np.float64)
-        if any("_" in x for row in cells for x in row):
-            raise ValueError
-    except ValueError as error:
-        r, c = next(
-            (i, j) for i, row in enumerate(rows) for j, x in enumerate(row[first:])
-            if not is_number(x)
-        )  # fmt: skip
-        msg = f"{source}: row {r}, column {c}, counted from 0, holds {rows[r][first + c]!r}, "
-        msg += "which is not a number."
-        raise FileFormatError(msg) from error
-    return NumberTable(values, columns, names)
-
-
-def _is_numbered(row: list[str]) -> bool:
-    """Whether a first row is a word (above the row names) followed by column numbers."""
-    rest = range(len(row) - 1)
-    numbers = ([str(i) for i in rest], [str(i + 1) for i in rest])
-    return len(row) > 2 and not is_number(row[0]) and row[1:] in numbers
-
-
-def _mostly_words(cells: list[str]) -> bool:
-    return sum(not is_number(x) for x in cells) * 2 > len(cells)
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell holds a number, or nothing (a missing number)."""
-    if not cell or cell.lower() in NO_NUMBER:
-        return True
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    if "_" in cell:  # Python parses 1_2 as 12; here it is a name
-        return False
-    return not re.fullmatch(r"[A-Za-z]+", cell) or cell.lower() in {"nan", "inf", "infinity"}
 
 
 @dataclass(frozen=True)
@@ -228,11 +120,18 @@ class Arrays:
         lists = {k: v for k, v in self.texts.items() if len(v) in (width, square)}
         own = [k for k in lists if k.endswith("_region_labels")
                and chosen.startswith(k.removesuffix("region_labels"))]  # fmt: skip
-        usual = [k for k in ("names", "labels", "region_labels", "name") if k in lists]
-        for keys in (own, usual, list(lists) if len(lists) == 1 else []):
-            if keys:
-                return lists[max(keys, key=len) if keys is own else keys[0]]
-        return None
+        if own:
+            return lists[max(own, key=len)]
+        for length in dict.fromkeys((width, square)):
+            found = self.node_names(length) or lists.get("labels")
+            if found is not None and len(found) == length:
+                return found
+        return next(iter(lists.values())) if len(lists) == 1 else None
+
+    def node_names(self, n: int) -> tuple[str, ...] | None:
+        """The list of n texts whose name says that it names nodes: names, ROInames, regions …"""
+        plain = {re.sub(r"[^a-z]", "", k.lower()): v for k, v in self.texts.items() if len(v) == n}
+        return next((plain[x] for x in _NODE_LISTS if x in plain), None)
 
 
 def _called(name: str) -> str:
@@ -247,13 +146,11 @@ def read_arrays(path: Path) -> Arrays:
         check_size(path.stat().st_size, f"{path.name}: the file")
         if suffix == ".mat":
             content = path.read_bytes()
-            if content[:4] == b"\x89HDF" or content[512:516] == b"\x89HDF":
-                msg = f"{path.name}: cannot be read as .mat (it is HDF5).{_NEWER}"
-                raise FileFormatError(msg)
-            found = load_mat(content, path.name)
+            newer = is_hdf5(content)
+            found = load_mat73(path) if newer else load_mat(content, path.name)
             return Arrays(found.arrays, found.texts, found.points, found.closed)
         return _load_numpy(path)
-    except (TooLargeError, FileFormatError):
+    except (TooLargeError, FileFormatError, MissingExtraError):
         raise
     except (ValueError, OSError, EOFError, KeyError, TypeError) as error:
         hint = ""
@@ -278,11 +175,56 @@ def _load_numpy(path: Path) -> Arrays:
     with loaded:
         arrays = {name: loaded[name] for name in loaded.files}
     arrays = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
+    if {"format", "shape", "data"} <= set(arrays):
+        return Arrays({"array": _sparse(arrays, path.name)})
     texts = {k: v for k, v in arrays.items() if v.dtype.kind in "U" and v.ndim == 1}
     return Arrays(
         {k: v for k, v in arrays.items() if k not in texts},
         {k: tuple(map(str, v.tolist())) for k, v in texts.items()},
     )
+
+
+def _sparse(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> npt.NDArray[np.float64]:
+    """The dense matrix of the arrays that `scipy.sparse.save_npz` writes."""
+    form = arrays["format"].item()
+    form = form.decode("ascii", "replace") if isinstance(form, bytes) else str(form)
+    parts = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
+    if form not in parts or not set(parts[form]) <= set(arrays):
+        msg = (
+            f"{source}: a SciPy sparse matrix of the format {form!r:.20}, which is not read; save "
+        )
+        msg += "it with format='csr'."
+        raise FileFormatError(msg)
+    shape = [int(x) for x in arrays["shape"].ravel().tolist()]
+    data = arrays["data"].ravel()
+    first, second = (arrays[k].ravel() for k in parts[form])
+    if len(shape) != 2 or min(shape) < 0 or data.dtype.kind not in "biuf":
+        msg = f"{source}: a sparse matrix of the shape {shape!r:.60}, {data.dtype}."
+        raise FileFormatError(msg)
+    check_size(8.0 * shape[0] * shape[1], f"{source}: its {shape[0]} × {shape[1]} numbers")
+    if first.dtype.kind not in "iu" or second.dtype.kind not in "iu":
+        msg = "positions that are not whole numbers"
+        raise ValueError(msg)
+    rows, columns = first.astype(np.int64), second.astype(np.int64)
+    if form != "coo":
+        counts = np.diff(columns)
+        lines = shape[0] if form == "csr" else shape[1]
+        if len(counts) != lines or (counts < 0).any() or counts.sum() != len(rows):
+            msg = "its rows do not add up"
+            raise ValueError(msg)
+        lined = np.repeat(np.arange(lines), counts)
+        rows, columns = (lined, rows) if form == "csr" else (rows, lined)
+    if not len(rows) == len(columns) == len(data):
+        msg = "its parts differ in length"
+        raise ValueError(msg)
+    if len(rows) and not (
+        0 <= rows.min() <= rows.max() < shape[0] and 0 <= columns.min() <= columns.max() < shape[1]
+    ):
+        msg = f"entries outside its shape {shape}"
+        raise ValueError(msg)
+    dense = np.zeros(shape)
+    np.add.at(dense, (rows, columns), data.astype(np.float64))
+    return dense
 
 
 def _as_table(array: npt.NDArray[Any], source: str) -> npt.NDArray[np.float64]:

@@ -15,7 +15,8 @@ from denseflip.metrics import quality
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.claims import redraw as truth
-from denseflip.search.claims.claim import Claim, Places
+from denseflip.search.claims.claim import Claim
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import DRAWS
 from denseflip.search.claims.reference import Limits, PlaceReference, Reference, judge_claim
 from denseflip.search.constraints.constrained_session import known_constraints_of

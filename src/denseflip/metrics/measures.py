@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from denseflip.checks import count_words
 from denseflip.counterfactual import Counterfactual, Label, Reading
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.metrics import quality
@@ -250,7 +251,7 @@ _LIST = (
         "words",
         "words of the sentence",
         "low",
-        lambda case: None if case.story is None else len(case.story.statement.split()),
+        lambda case: None if case.story is None else count_words(case.story.statement),
         "story",
     ),
     *(

@@ -149,7 +149,7 @@ class Contrast:
 
     def at(self, codes: Codes) -> Codes:
         """The contrast of these pairs, times ``scale``."""
-        return _values_at(codes, self.codes, self.values)
+        return values_at(codes, self.codes, self.values)
 
 
 @dataclass(frozen=True)
@@ -173,13 +173,13 @@ class Frequencies:
 
     def at(self, codes: Codes) -> npt.NDArray[np.float64]:
         """The share of the graphs that join each of these pairs."""
-        shares: npt.NDArray[np.float64] = _values_at(codes, self.codes, self.counts) / max(
+        shares: npt.NDArray[np.float64] = values_at(codes, self.codes, self.counts) / max(
             self.n_graphs, 1
         )
         return shares
 
 
-def _values_at(codes: Codes, known: Codes, values: Codes) -> Codes:
+def values_at(codes: Codes, known: Codes, values: Codes) -> Codes:
     """The values of some pairs; 0 for those that are not among the known ones, which are sorted."""
     if not len(known):
         return np.zeros(len(codes), dtype=np.int64)

@@ -246,6 +246,16 @@ class Chip:
     kind: str
     text: str
 
+    @property
+    def name(self) -> str:
+        """The label without its figure."""
+        return self.text.partition(": ")[0]
+
+    @property
+    def figure(self) -> str:
+        """The figure of the label; empty if it has none."""
+        return self.text.partition(": ")[2]
+
 
 def badge_chip(story: Story) -> Chip:
     """How far to trust a story, in one label; the status of the search if nothing was found."""
@@ -257,30 +267,43 @@ def badge_chip(story: Story) -> Chip:
 
 
 def chips_of(story: Story) -> tuple[Chip, ...]:
-    """Marks, status and language of a story."""
-    chips = [*marks_of(story), Chip("plain", status_words(story))]
-    if language := language_words(story):
-        chips.append(Chip("plain", language))
-    return tuple(chips)
+    """The marks of a story; how the search ended if nothing was found."""
+    return marks_of(story) or (Chip("plain", status_words(story)),)
 
 
 def marks_of(story: Story) -> tuple[Chip, ...]:
     """Each reason to trust a story, or not, with its figure; empty if nothing was found.
 
-    Marks are green only together: if the sentence is true as read and in range and the classifier
-    better than chance. A mark that fails is styled ``listed``.
+    In this order: the classifier is better than chance, the sentence is true as read, in range, and
+    stable. Marks are green only together: if the sentence is true as read and in range and the
+    classifier better than chance. A mark that fails is styled ``listed``.
     """
     if not story.result.found:
         return ()
     green = story.badge.level == "true"
     looks = {True: "good" if green else "plain", False: "listed", None: "plain"}
     marks = (
+        _classifier_mark(story),
         _read_mark(story),
         (story.in_range, range_words(story)),
         _stability_mark(story),
-        _classifier_mark(story),
     )
     return tuple(Chip(looks[passed], text) for passed, text in marks if text)
+
+
+def decision_of(story: Story) -> Chip | None:
+    """Whether the classifier is right about the graph; None if the true class is not known.
+
+    A sentence about a wrong decision names the true class itself, so this does not repeat it.
+    """
+    if story.correct is False:
+        told_already = story.result.found
+        said = "" if told_already else f": the data set says {story.true_class}"
+        return Chip("listed", f"The classifier is wrong here{said}.")
+    if story.true_class is None:
+        return None
+    same = "Classified correctly: t" if story.correct else "T"
+    return Chip("plain", f"{same}he data set says {story.true_class}.")
 
 
 def _read_mark(story: Story) -> tuple[bool | None, str]:
@@ -295,12 +318,13 @@ def _read_mark(story: Story) -> tuple[bool | None, str]:
 
 
 def _stability_mark(story: Story) -> tuple[bool | None, str]:
-    """For how many classifiers trained again the sentence holds; empty if not tested."""
+    """For how many classifiers trained again the sentence holds."""
     seen = story.stability
     if seen is None or not seen.agreeing:
-        return None, ""
-    text = f"holds for {seen.holds:,} of {seen.agreeing:,} retrained classifiers"
-    return 2 * seen.holds >= seen.agreeing, text
+        return None, "stability: not tested"
+    stable = 2 * seen.holds >= seen.agreeing
+    figure = f"{seen.holds:,} of {seen.agreeing:,} retrained classifiers"
+    return stable, f"{'stable' if stable else 'not stable'}: {figure}"
 
 
 def _classifier_mark(story: Story) -> tuple[bool | None, str]:
@@ -308,12 +332,12 @@ def _classifier_mark(story: Story) -> tuple[bool | None, str]:
     better, share = judged_better(story.evaluation), known(story.evaluation, "accuracy")
     figure = "" if share is None else f": {100 * share:.0f} % of held-out graphs"
     if better:
-        return True, f"classifier better than chance{figure}"
+        return True, f"better than chance{figure}"
     if better is False:  # the badge says why
         return False, f"{story.badge.text}{figure}"
     if story.evaluation is None:
-        return None, "classifier not evaluated"
-    return None, "classifier evaluated on graphs it may have seen"
+        return None, "classifier: not evaluated"
+    return None, "classifier: evaluated on graphs it may have seen"
 
 
 def tiles_of(story: Story) -> tuple[Fact, ...]:
@@ -325,6 +349,8 @@ def tiles_of(story: Story) -> tuple[Fact, ...]:
         Fact("edits, of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
         Fact("queries to the classifier", f"{r.calls:,}"),
     ]
+    if language := language_words(story):
+        tiles.append(Fact("the sentence is", language))
     if r.robustness is not None and r.robustness.draws:
         low, high = r.robustness.interval
         meant = (

@@ -26,15 +26,16 @@ from denseflip.report.facts import (
     chips_of,
     classifier_card,
     dataset_card,
+    decision_of,
     setting_rows,
     setting_words,
     tiles_of,
 )
 from denseflip.report.front import (
-    FrontPicture,
+    Front,
     Told,
     beside,
-    draw_front,
+    make_front,
     read_cell,
     told,
 )
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from denseflip.story.story import Story
 
 ON_PAPER = 60  # edits that are printed, as page.css has it
-MAX_ROWS = 2000  # edits in the table; the embedded data contain all
+MAX_ROWS = 300  # edits in the table; the embedded data contain all
 _HEADINGS = {  # columns of the table of edits, between the change and whether it is named
     "name_1": "node",
     "region_1": "region",
@@ -119,14 +120,6 @@ class EditTable:
 
 
 @dataclass(frozen=True)
-class InteractivePicture:
-    """The interactive figure of the page: its heading and its data."""
-
-    heading: str
-    data: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class PageContext(Context):
     """The content of the page, from top to bottom."""
 
@@ -141,17 +134,20 @@ class PageContext(Context):
     after: str
     chips: tuple[Chip, ...]
     sentence: Told
+    decision: Chip | None
     strip: Strip | None
+    still: PageFigure | None
+    drawn: str
     truth: str
     footnotes: tuple[str, ...]
     tiles: tuple[Fact, ...]
     tried: tuple[Fact, ...]
-    front: FrontPicture | None
+    front: Front | None
     classifiers: tuple[UnderClassifier, ...]
     classifiers_figure: PageFigure | None
     figures: tuple[PageFigure, ...]
     unpictured: str
-    view: InteractivePicture | None
+    view: dict[str, Any] | None
     whatif: dict[str, Any] | None
     compared: tuple[ComparedRow, ...]
     compared_columns: tuple[str, ...]
@@ -248,10 +244,13 @@ def make_page(
     scene = make_scene(story, regions=regions, max_edges=max_edges)
     named = name_stories(stories) if stories else {}
     compare_with = named if len(named) > 1 else {}
+    picture: PageFigure | None = None
     figures: tuple[PageFigure, ...] = ()
     compared, under, unpictured = None, None, ""
     try:
-        figures = story_figures(story, whole, scene.note, regions=regions, max_edges=max_edges)
+        picture, figures = story_figures(
+            story, whole, scene.note, regions=regions, max_edges=max_edges
+        )
         if compare_with:
             compared = comparison_figure(compare_with, regions=regions, max_edges=max_edges)
         if classifiers and len(classifiers) > 1:
@@ -274,12 +273,15 @@ def make_page(
         after=story.class_name(result.label_after),
         chips=chips_of(story),
         sentence=told(story),
+        decision=decision_of(story),
         strip=make_strip(story),
+        still=picture,
+        drawn=draw_words(story),
         truth=read,
         footnotes=footnotes,
         tiles=tiles_of(story),
         tried=_tried(story),
-        front=draw_front(front, story),
+        front=make_front(front, story),
         classifiers=tuple(
             _under(name, other, current=other is story)
             for name, other in (classifiers or {}).items()
@@ -287,7 +289,7 @@ def make_page(
         classifiers_figure=under,
         figures=figures,
         unpictured=unpictured,
-        view=_interactive(story, scene) if interactive else None,
+        view=view_data(scene) if interactive and result.edits else None,
         whatif=dict(whatif) if whatif and whatif.get("model") else None,
         compared=tuple(_compared(name, other) for name, other in compare_with.items()),
         compared_columns=(*_COMPARED, "in short"),
@@ -377,6 +379,19 @@ def _edits(story: Story, scene: Scene) -> EditTable | None:
     )
 
 
+def draw_words(story: Story) -> str:
+    """Whether the listed connections are one draw of many; empty if they are the claim itself."""
+    if not story.result.found or not story.true_as_read or story.language == "pairs":
+        return ""
+    units = story.vocabulary.units
+    if story.only_choice:
+        return f"The places leave no other choice of {units}."
+    which = f"Any {units} of the places in the sentence will do"
+    if story.reading != "any":
+        which = f"Other {units} of the places in the sentence and of the kind it names will do"
+    return f"{which}. Those drawn and listed here are one random choice."
+
+
 def _cell(value: str | float | None) -> str:
     if value is None:
         return ""
@@ -420,14 +435,6 @@ def _settings(story: Story) -> tuple[Fact, ...]:
     if r.background_calls:
         lines.append(Fact("queries for background labels", f"{r.background_calls:,}"))
     return tuple(lines)
-
-
-def _interactive(story: Story, scene: Scene) -> InteractivePicture | None:
-    if not story.result.edits:
-        return None
-    act = "move" if scene.points is None else "rotate"
-    heading = f"Interactive figure: {act}, zoom, hover for names, show or hide edits and regions"
-    return InteractivePicture(heading, view_data(scene))
 
 
 _LEFT_OUT = {"original", "trace", "front", "diverse", "as_read"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from denseflip.story.story import Story
 
 PHONE = 600  # pixels; narrower screens get the narrow figures, as in page.css
+BARS_FROM, MATRIX_FROM = 3, 2  # regions, and region pairs, that a chart needs to inform
+_FINE = re.compile(r"(\d\.\d\d)\d+")  # a hundredth of a point is fine enough
 _SVG_LIMIT = 1_500_000  # characters; above, a bitmap is smaller and scrolls better
 
 
@@ -31,10 +34,10 @@ class DrawnFigure:
 
 @dataclass(frozen=True)
 class PageFigure:
-    """A figure for wide screens and paper, its version for phones, and its texts."""
+    """A figure for wide screens and paper, its version for phones if any, and its texts."""
 
     wide: DrawnFigure
-    narrow: DrawnFigure
+    narrow: DrawnFigure | None
     alt: str
     caption: str
     phone: int = PHONE
@@ -42,10 +45,11 @@ class PageFigure:
 
 def story_figures(
     story: Story, scene: Scene, note: str, *, regions: str | Taxonomy | None, max_edges: int | None
-) -> tuple[PageFigure, ...]:
-    """The connectome, the bars and the matrix of one story, as figures with captions.
+) -> tuple[PageFigure | None, tuple[PageFigure, ...]]:
+    """The connectome of one story, and the charts that say more than its sentence.
 
-    ``scene`` has all edits; ``note`` says which of them the connectome leaves out.
+    Bars need at least three regions with edits, a matrix at least two region pairs. ``scene`` has
+    all edits; ``note`` says which of them the connectome leaves out.
 
     Raises
     ------
@@ -53,28 +57,28 @@ def story_figures(
         If the plotting packages are not installed.
     """
     if not story.result.edits:
-        return ()
+        return None, ()
     same: dict[str, Any] = {"regions": regions, "title": ""}
     state = "" if story.result.found else " of the last graph tried, which did not flip the label"
-    connectome = [
-        plot_connectome(story, max_edges=max_edges, narrow=n, **same) for n in (False, True)
-    ]
     circle = "on a circle of nodes" + (" sorted by region" if scene.has_regions else "")
     place = "on a glass brain" if scene.in_mni else circle
     caption = f"The edits{state}, {place}: removed red and dashed, added blue and solid."
     if note:
         caption += f" {note}"
-    parts = [page_figure(connectome, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption)]
-    if scene.has_regions:
+    drawn = [plot_connectome(story, max_edges=max_edges, **same)]
+    connectome = page_figure(drawn, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption)
+    parts = []
+    if scene.has_regions and (scene.ends > 0).sum() >= BARS_FROM:
         whole = "Ends of changed edges by region, in percent of all removed and all added edges."
         bars = [plot_regions(story, narrow=n, **same) for n in (False, True)]
-        matrix = [plot_region_matrix(story, narrow=n, **same) for n in (False, True)]
         parts.append(page_figure(bars, f"Bar chart. {_busiest(scene)}", whole))
+    if scene.has_regions and len(scene.cells.tally([*scene.removed, *scene.added])) >= MATRIX_FROM:
+        matrix = [plot_region_matrix(story, narrow=n, **same) for n in (False, True)]
         between = "Changed edges for each region pair; within one region on the diagonal."
         parts.append(
             page_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between)
         )
-    return tuple(parts)
+    return connectome, tuple(parts)
 
 
 def comparison_figure(
@@ -140,9 +144,9 @@ def _pairs(scene: Scene) -> str:
 
 
 def page_figure(pictures: list[Any], alt: str, caption: str) -> PageFigure:
-    """Draw a figure wide and narrow, ready for a page."""
-    wide, narrow = pictures
-    return PageFigure(_drawn(wide), _drawn(narrow), alt.strip(), caption)
+    """Draw a figure, wide and if given narrow, ready for a page."""
+    wide, *narrow = map(_drawn, pictures)
+    return PageFigure(wide, narrow[0] if narrow else None, alt.strip(), caption)
 
 
 def _drawn(figure: Any) -> DrawnFigure:
@@ -152,7 +156,7 @@ def _drawn(figure: Any) -> DrawnFigure:
 
 def _source(figure: Any) -> str:
     """An image as a ``data:`` URL: SVG, or a bitmap if the SVG is too large."""
-    drawn = svg_text(figure)
+    drawn = _FINE.sub(r"\1", svg_text(figure))
     if len(drawn) <= _SVG_LIMIT:
         return data_uri(drawn, "image/svg+xml")
     return data_uri(png_bytes(figure, dpi=200 if figure.get_figwidth() < 5 else 130), "image/png")

@@ -22,6 +22,7 @@ from denseflip.report.circle import circle_layout
 from denseflip.report.html import Context
 from denseflip.report.palette import on_dark
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
+from denseflip.story.wording.naming import readable
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -176,9 +177,19 @@ def scene_data(scene: Scene) -> dict[str, Any]:
         "names": list(scene.nodes.names),
         "index": list(scene.taxonomy.index),
         "regions": [
-            {"name": name, "colour": colour, "dark": on_dark(colour), "marker": marker}
-            for name, colour, marker in zip(
-                scene.taxonomy.regions, scene.colours, scene.markers, strict=True
+            {
+                "name": name,
+                "label": label,
+                "colour": colour,
+                "dark": on_dark(colour),
+                "marker": marker,
+            }
+            for name, label, colour, marker in zip(
+                scene.taxonomy.regions,
+                readable(scene.taxonomy),
+                scene.colours,
+                scene.markers,
+                strict=True,
             )
         ],
         "hasRegions": scene.has_regions,

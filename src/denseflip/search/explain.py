@@ -33,6 +33,7 @@ from denseflip.search.core.target import as_target, check_target_seen
 from denseflip.search.methods.registry import method_for, takes
 from denseflip.search.postprocess.diverse import KEPT, RepeatedSearch, diversify
 from denseflip.search.postprocess.requirements import Requirements
+from denseflip.search.postprocess.robust_claim import make_claim_robust
 
 GAVE_UP = (
     f"The search was stopped because the constraints rejected {MAX_REFUSED:,} graphs in a row. "
@@ -297,6 +298,9 @@ def _search(run: _Run) -> Walk:
 def _postprocess(run: _Run, found: Walk) -> _Answer:
     """Refine the counterfactual, reduce it to its bounds, and meet the other requirements."""
     case, session, problem, bound = run.case, run.session, run.problem, run.case.bound
+    seed, noise, robustness = case.request.seed, case.requirements.noise, None
+    if noise is not None and found.in_range and found.verified and not case.method.refiners:
+        found, robustness = make_claim_robust(found, problem, session, noise, seed)
     facts: dict[str, Any] = {
         "minimal": found.minimal,
         "as_read": found.as_read,
@@ -318,9 +322,7 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
             spent = SHRINK_SPENT in problem.notes
             status = Status.BUDGET if spent else Status.EXHAUSTED
             return _Answer(status, facts={"iterations": facts["iterations"]})
-        seed = case.request.seed
-        regions = None if found.as_read is None else found.as_read.regions
-        facts |= case.requirements.fulfil(candidate, case.method, seed, found.graph, regions)
+        facts |= case.requirements.fulfil(candidate, case.method, seed, found, robustness)
         session.confirm([case.graph, candidate.graph], times=case.request.confirm)
         if candidate.steps:  # what was seen of the graph before it was refined
             found.notes = ()

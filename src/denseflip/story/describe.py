@@ -17,10 +17,11 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.oracles.protocol import Oracle, about_graph, clean_label
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Claim, Places, whole_claim
+from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.elsewhere import TooFewError
+from denseflip.search.claims.places import Places, whole_claim
 from denseflip.search.claims.redraw import DRAWS, Redraw, Sides, fresh_rng, redraw_of
-from denseflip.search.claims.reference import PlaceReference, Reference, judge_claim
+from denseflip.search.claims.reference import Limits, PlaceReference, Reference, judge_claim
 from denseflip.search.claims.stability import claim_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, constraints_of
@@ -32,6 +33,7 @@ from denseflip.story.verification import BUDGET, verify
 from denseflip.story.wording.notes import NO_DRAWS, SPENT_AS_READ, too_few_left
 from denseflip.story.wording.vocabulary import Vocabulary
 
+_LEVEL_STREAM = 3  # makes the redraws at the level of the group differ from those of other tests
 FEW_PAIRS = 6  # without regions, up to this many edits are named pair by pair
 
 
@@ -159,8 +161,14 @@ def describe(
         check = replace(check, remarks=(*check.remarks, *remarks))
     check = replace(check, claim=replace(check.claim, reading=reading_of(as_read)))
     reference: tuple[PlaceReference, ...] = ()
+    level: AsRead | None = None
     if session is not None and others is not None and check.claim.amounts:
-        reference = _reference(result, check.claim, others, session, bound)
+        limits = _limits(result, check.claim, others, session, bound)
+        if limits is not None:
+            reference = judge_claim(check.claim, limits.reference, limits.redraw)
+            in_range = all(place.in_range for place in reference)
+            if as_read is not None and as_read.true and in_range and draws:
+                level = _level(result, check.claim, limits, session, draws, seed)
     stable = result.stability if known else None
     if stable is None and session is not None and refits is not None and check.verified:
         stable = claim_stability(result, check.claim, session, refits, others, bound, seed)
@@ -176,30 +184,51 @@ def describe(
         form=form,
         as_read=as_read,
         reference=reference,
+        level=level,
         true_class=None if true_class is None else _class_name(clean_label(true_class), names),
         stability=stable,
     )
 
 
-def _reference(
+def _limits(
     result: Counterfactual,
     claim: Claim,
     background: Background,
     session: BaseSession,
     bound: BoundConstraints | None,
-) -> tuple[PlaceReference, ...]:
-    """What real graphs have in the places of the claim."""
+) -> Limits | None:
+    """The amounts that real graphs allow in the places of the claim; None if they are unknown."""
     if claim.language == "pairs":
-        return ()
+        return None
     labels = background.labels(session)
     sides = Sides.of_background(background, session, result.label_before, claim.label)
     graphs = background.graphs
     same = [g for g, label in zip(graphs, labels, strict=True) if label == result.label_before]
     group = [g for g, label in zip(graphs, labels, strict=True) if label == claim.label]
     if not group:
-        return ()
+        return None
     redraw = redraw_of(result, claim, sides, bound)
-    return judge_claim(claim, Reference(redraw.places, same, group), redraw)
+    return Limits(Reference(redraw.places, same, group), redraw)
+
+
+def _level(
+    result: Counterfactual,
+    claim: Claim,
+    limits: Limits,
+    session: BaseSession,
+    draws: int,
+    seed: int,
+) -> AsRead | None:
+    """The test as read with the median of the group in every place; None if it is not possible."""
+    amounts = limits.at_median(claim.amounts)
+    if not amounts:
+        return None
+    problem = Problem(result.original, result.label_before, claim.label)
+    rng = fresh_rng(seed, claim.reading, _LEVEL_STREAM)
+    try:
+        return limits.redraw.test(amounts, Probe(problem, session, keep=False), rng, draws=draws)
+    except (TooFewError, BudgetSpentError):
+        return None
 
 
 def _language(

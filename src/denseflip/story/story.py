@@ -14,7 +14,8 @@ from denseflip.errors import MissingInputError
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.graph.edits import list_edits, make_frame
 from denseflip.result_scores import Stability
-from denseflip.search.claims.claim import Claim, node_taxonomy, whole_claim
+from denseflip.search.claims.claim import Claim, node_taxonomy
+from denseflip.search.claims.places import whole_claim
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.serialise import Serialisable
 from denseflip.story.region_table import RegionTable
@@ -45,6 +46,8 @@ class Story:
     true_class : the class of the graph in the data set, by name; None if unknown.
     reference : what real graphs have in each place that the sentence names; empty without a
         background, and for a list of pairs.
+    level : the test of the sentence with the median of the new class in every place that it names;
+        None if not tested.
     stability : for how many classifiers trained again the sentence holds; None if not tested.
     """
 
@@ -60,6 +63,7 @@ class Story:
     true_class: str | None = None
     reference: tuple[PlaceReference, ...] = ()
     stability: Stability | None = None
+    level: AsRead | None = None
 
     # ---- the claim ----------------------------------------------------------------------
 
@@ -99,6 +103,7 @@ class Story:
             self.as_read,
             self.true_class,
             self.reference,
+            self.level,
         )
 
     @property
@@ -376,6 +381,7 @@ class SavedStory(Serialisable, named="a denseflip story", format=3, partial=True
     reference: tuple[PlaceReference, ...]
     stability: Stability | None
     true_class: str | None = None
+    level: AsRead | None = None
 
     @cached_property
     def story(self) -> Story:

@@ -17,6 +17,7 @@ from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError
 from denseflip.oracles.background import Background
+from denseflip.reading import Reading
 from denseflip.report.brain import packed_surface
 from denseflip.search.claims.claim import Amount
 from denseflip.search.constraints.constrained_session import constraints_of
@@ -241,6 +242,10 @@ def upload(
     dataset: Annotated[str | None, Form(max_length=120)] = None,
     percentile: Annotated[float | None, Form(ge=0, le=100)] = None,
     options: Annotated[str, Form(max_length=4000, description="Options of a folder.")] = "",
+    kind: Annotated[str, Form(max_length=40)] = "auto",
+    header: Annotated[str, Form(max_length=40)] = "auto",
+    decimal: Annotated[str, Form(max_length=40)] = "auto",
+    first_node: Annotated[int | None, Form(ge=0, le=1)] = None,
 ) -> dict[str, Any]:
     """Upload a data set, a folder as zip, one graph, or a saved result.
 
@@ -260,6 +265,7 @@ def upload(
             dataset=dataset or None,
             percentile=percentile,
             options=options,
+            reading=Reading(kind, header, decimal, first_node),
         )
     finally:
         state.uploading.release()

@@ -23,6 +23,7 @@ from denseflip.errors import (
     TooLargeError,
     UnknownNameError,
 )
+from denseflip.reading import FILE_KINDS, reading_options
 from denseflip.table_options import table_options
 from denseflip.web.guard import Guard, error_body
 from denseflip.web.job_runner import said
@@ -77,6 +78,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     from denseflip.web.job_work import Work
     from denseflip.web.library import Library
     from denseflip.web.uploads import Quota, sweep
+    from denseflip.web.worker_process import WorkerProcesses
 
     settings.check()
     claim = FolderLock(settings.data, settings.url)
@@ -88,8 +90,11 @@ def create_app(settings: ServerSettings) -> FastAPI:
         claim.release()
         raise
     quota = Quota(settings, library, store)
-    work = Work(library, store, quota)
-    runner = Runner(store, work, settings.workers)
+    work = Work(
+        settings, library, store, quota
+    )  # checks requests here; jobs are done in the processes
+    processes = WorkerProcesses(settings)
+    runner = Runner(store, processes, settings.workers)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -98,6 +103,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
             yield
             await asyncio.to_thread(runner.close)
         finally:
+            processes.close()
             store.close()
             claim.release()
 
@@ -195,5 +201,9 @@ def page_text() -> str:
         undefined=StrictUndefined,
     )
     return made.get_template("app.html.j2").render(
-        version=__version__, tables=table_options(), atlases=list(ATLASES)
+        version=__version__,
+        reading=reading_options(),
+        kinds=FILE_KINDS,
+        tables=table_options(),
+        atlases=list(ATLASES),
     )

@@ -1,9 +1,9 @@
 """Run jobs, a few at a time, with progress as server-sent events, and cancellation.
 
-A search is stopped at its next query: the listener of its session raises `Stopped`, which nothing
-catches before it arrives here. Every event is the whole state of a job and has an id. A browser
-that reconnects sends the last id that it received (``Last-Event-ID``) and gets what is new, or 204
-if there is nothing to come. The number of streams is limited, and so is the queue of each.
+The work itself is done in processes (`worker_process`). Every event is the whole state of a job and
+has an id. A browser that reconnects sends the last id that it received (``Last-Event-ID``) and gets
+what is new, or 204 if there is nothing to come. The number of streams is limited, and so is the
+queue of each.
 """
 
 from __future__ import annotations
@@ -36,6 +36,14 @@ class Stopped(BaseException):
     """A job was cancelled, or the server shuts down."""
 
 
+class JobFailedError(Exception):
+    """A job failed in its process; `body` is the error as the API reports it."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__(body["error"]["message"])
+        self.body = body
+
+
 Heard = asyncio.Queue[tuple[str, dict[str, Any]]]
 
 
@@ -66,10 +74,14 @@ class JobProgress:
                 return
             self._said = moment
             self.state["sent"] = time.time()
-            event = self._event()
-            for loop, heard in self._listeners:
-                with suppress(RuntimeError):  # its event loop is closed
-                    loop.call_soon_threadsafe(_put, heard, event)
+            self.publish()
+
+    def publish(self) -> None:
+        """Send the state to all listeners; called with the lock held."""
+        event = self._event()
+        for loop, heard in self._listeners:
+            with suppress(RuntimeError):  # its event loop is closed
+                loop.call_soon_threadsafe(_put, heard, event)
 
     def listen(self, last: str | None = None) -> Heard:
         """Return a queue of events from now on, starting with the present state.
@@ -222,22 +234,28 @@ class Runner:
                 live.tell(now=True, status="done", stage="done", summary=summary)
         except Stopped:
             return  # cancelled, or the server shuts down and marks it at its next start
-        except DenseflipError as error:
-            self._fail(job, live, error_body(type(error).__name__, said(error), error.parameters))
-        except MemoryError:
-            message = "Not enough memory on the server."
-            self._fail(job, live, error_body("TooLargeError", message))
-        except sqlite3.Error as error:
-            self._fail(job, live, _unkept(error))
         except (Exception, SystemExit) as error:  # a user's classifier may raise anything
-            message = f"Unexpected error: {type(error).__name__}: {visible(str(error)[:500])}."
-            self._fail(job, live, error_body("Unforeseen", message))
+            self._fail(job, live, failure_of(error))
 
     def _fail(self, job: Job, live: JobProgress, error: dict[str, Any]) -> None:
         if live.stop.is_set():
             return  # cancelled, and possibly requeued, which has not failed
         self.store.end(job.id, "failed", error["error"])
         live.tell(now=True, status="failed", stage="failed", error=error["error"])
+
+
+def failure_of(error: BaseException) -> dict[str, Any]:
+    """The error of a failed job, as the API reports it."""
+    if isinstance(error, JobFailedError):
+        return error.body
+    if isinstance(error, DenseflipError):
+        return error_body(type(error).__name__, said(error), error.parameters)
+    if isinstance(error, MemoryError):
+        return error_body("TooLargeError", "Not enough memory on the server.")
+    if isinstance(error, sqlite3.Error):
+        return _unkept(error)
+    message = f"Unexpected error: {type(error).__name__}: {visible(str(error)[:500])}."
+    return error_body("Unforeseen", message)
 
 
 def _unkept(error: sqlite3.Error) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -14,7 +17,7 @@ from denseflip.cohort.settings import MAX_CELLS
 from denseflip.cohort.stats import check_permutations
 from denseflip.constraints import Constraints
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.experiments.explain_many import Explanations
+from denseflip.files import try_lock
 from denseflip.oracles.background import Background
 from denseflip.oracles.progress import Progress
 from denseflip.oracles.session import Event, Session
@@ -29,7 +32,8 @@ from denseflip.web.library import Library
 from denseflip.web.many_jobs import FOLDER, check_of, plan, result_of, run, story_in
 from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, view_of
 from denseflip.web.schemas import OPTIONS, TIME_LIMIT, JobRequest
-from denseflip.web.single_flight import SingleFlight
+from denseflip.web.server_config import ServerSettings
+from denseflip.web.single_flight import LOOK
 from denseflip.web.uploads import Quota
 from denseflip.workflow.compare import COMPARED, compare
 from denseflip.workflow.explain_and_describe import (
@@ -42,7 +46,6 @@ from denseflip.workflow.subject import Subject
 from denseflip.workflow.whatif import WhatIf
 
 LEVEL = 0.05  # significance level of a cohort
-REPEATS, PERMUTATIONS = 5, 100  # of an evaluation; few, since the page waits for it
 #: Kinds of jobs that do not use all options of a request: what they are, and what they use.
 _USES: dict[str, tuple[str, frozenset[str]]] = {
     "compare": ("a comparison of methods", frozenset(OPTIONS) - {*PER_METHOD, "n"}),
@@ -72,14 +75,10 @@ def check_method(name: str) -> str:
 class Work:
     """Runs the jobs of one server."""
 
-    def __init__(self, library: Library, store: Store, quota: Quota) -> None:
-        self.library, self.store, self.quota = library, store, quota
-        self._judging: SingleFlight[tuple[str, str], dict[str, Any] | None] = SingleFlight(
-            0
-        )  # the store has the result
-        self._many: SingleFlight[str, Explanations] = SingleFlight(
-            0
-        )  # by job; the store has the result
+    def __init__(
+        self, settings: ServerSettings, library: Library, store: Store, quota: Quota
+    ) -> None:
+        self.settings, self.library, self.store, self.quota = settings, library, store, quota
 
     def __call__(self, job: Job, live: JobProgress) -> Done:
         """Run one job."""
@@ -251,12 +250,9 @@ class Work:
             live.tell(now=True, stage="explaining", done=done, of=of)
 
         where = self.library.folder / FOLDER / id
-        # A job that was cancelled and run again waits until its last thread has stopped.
-        found = self._many.get(
-            id,
-            lambda: run(specs, where, progress=progress, on_event=heard, lock=got.lock),
-            waiting=live.tell,
-        )
+        # A job that was cancelled and run again waits until its last process has ended.
+        with self._alone(f"many-{id}", live):
+            found = run(specs, where, progress=progress, on_event=heard, lock=got.lock)
         live.tell(now=True, stage="saving")
         card = dict(getattr(got.oracle, "card", {}) or {})
         result = result_of(found, asked, evaluation, card)
@@ -279,27 +275,37 @@ class Work:
     def _judged(self, key: str, name: str, live: JobProgress) -> dict[str, Any] | None:
         """Evaluate a classifier, once; other jobs that need it wait."""
         dataset, identity = self.library.marked(key)
-
-        def make() -> dict[str, Any] | None:
+        if not self.library.is_preset(name):
+            return self.store.judged(identity, name)
+        folds = min(5, *(n for n in dataset.class_counts().values() if n))
+        with self._alone(f"judging-{identity}-{name}", live, stage="judging"):
             known = self.store.judged(identity, name)
-            if known is not None or not self.library.is_preset(name):
+            if known is not None or folds < 2:
                 return known
-            folds = min(5, *(n for n in dataset.class_counts().values() if n))
-            if folds < 2:
-                return None
-            live.tell(now=True, stage="judging", done=0, of=REPEATS + PERMUTATIONS)
+            repeats, permutations = self.settings.repeats, self.settings.permutations
+            live.tell(now=True, stage="judging", done=0, of=repeats + permutations)
             made = evaluate(
                 dataset,
                 name,
                 folds=folds,
-                repeats=REPEATS,
-                permutations=PERMUTATIONS,
+                repeats=repeats,
+                permutations=permutations,
                 progress=lambda done, of: live.tell(done=done, of=of),
             ).to_dict()
             self.store.judge(identity, name, made)
             return made
 
-        return self._judging.get((identity, name), make, waiting=lambda: live.tell(stage="judging"))
+    @contextmanager
+    def _alone(self, what: str, live: JobProgress, **facts: Any) -> Iterator[None]:
+        """Wait until no other job of this server does the same; the lock ends with its process."""
+        folder = self.library.folder / "locks"
+        folder.mkdir(exist_ok=True)
+        name = hashlib.sha256(what.encode()).hexdigest()[:32]
+        with (folder / name).open("a+b") as handle:
+            while not try_lock(handle):
+                live.tell(**facts)
+                time.sleep(LOOK)
+            yield
 
 
 class _Listener(Progress):

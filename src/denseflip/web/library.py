@@ -76,8 +76,7 @@ class Library:
         names = settings.datasets or tuple(i.name for i in list_datasets() if i.offline)
         for name in dict.fromkeys(names):
             self._add_named(name)
-        for path in sorted(self.sets.glob(f"{_UPLOADED}*.dfd")):
-            self.add_upload(path)
+        self.refresh()
         if settings.datasets:  # report problems at start
             for name in settings.datasets:
                 self._entries[_key_of(name)].load()
@@ -91,6 +90,16 @@ class Library:
             )
             raise InvalidParameterError(msg, parameter="datasets")
         self._entries[key] = Entry(key, name, lambda: load_dataset(name))
+
+    def refresh(self) -> None:
+        """Add and remove uploaded data sets as another process of this server did."""
+        there = {path.stem: path for path in sorted(self.sets.glob(f"{_UPLOADED}*.dfd"))}
+        with self._lock:
+            gone = [k for k, e in self._entries.items() if e.path is not None and k not in there]
+        for key in gone:
+            self._forget(key)
+        for key in sorted(there.keys() - set(self.all_keys())):
+            self.add_upload(there[key])
 
     def add_upload(self, path: Path) -> str:
         """Add an uploaded data set by its file in the data folder; return its key."""
@@ -128,7 +137,11 @@ class Library:
             entry.path.unlink(missing_ok=True)
             for graph in self.graphs.glob(f"{key}.*.json"):
                 graph.unlink(missing_ok=True)
-            del self._entries[key]
+        self._forget(key)
+
+    def _forget(self, key: str) -> None:
+        with self._lock:
+            self._entries.pop(key, None)
         self._loaded.drop(lambda one: one == key)
         self._opened.drop(lambda pair: pair[0] == key)
 

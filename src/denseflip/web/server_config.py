@@ -37,6 +37,7 @@ class ServerSettings:
     max_upload : largest size of one upload in bytes.
     max_uploads : largest number of uploads; 0 turns uploads off.
     max_kept : largest size of uploads and results in bytes; beyond it, new ones are refused.
+    repeats, permutations : of the evaluation of a classifier; few, since the page waits for it.
 
     Examples
     --------
@@ -55,6 +56,8 @@ class ServerSettings:
     max_upload: int = UPLOAD
     max_uploads: int = UPLOADS
     max_kept: int = KEPT
+    repeats: int = 5
+    permutations: int = 100
 
     def check(self) -> ServerSettings:
         """Return the settings if they are valid."""

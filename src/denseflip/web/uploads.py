@@ -21,7 +21,7 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -41,6 +41,7 @@ from denseflip.errors import (
 )
 from denseflip.files import write_whole
 from denseflip.limits import check_zip, open_zip, read_json, read_member, show_size
+from denseflip.reading import Reading
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.table_options import TableOptions, table_options
@@ -118,7 +119,7 @@ def _more(size: int) -> str:
     return f"{-(-2 * size // 10**6)}MB"
 
 
-GRAPHS = (".csv", ".tsv", ".txt", ".npy", ".edgelist", ".edges", ".graphml")
+GRAPHS = (".csv", ".tsv", ".txt", ".npy", ".edgelist", ".edges", ".edge", ".graphml")
 INSIDE = (*GRAPHS, ".json", ".md", ".1d", ".dat")  # of a folder
 UNPACKED = 400_000_000  # bytes of a folder, unpacked
 MEMBERS = 5_000  # files of a folder
@@ -145,6 +146,7 @@ def take(
     dataset: str | None = None,
     percentile: float | None = None,
     options: str = "",
+    reading: Reading | None = None,
 ) -> dict[str, Any]:
     """Save an upload and return what it is.
 
@@ -155,6 +157,7 @@ def take(
     dataset : for one graph or a saved result, the data set that it belongs to.
     percentile : for weighted matrices, keep pairs at or above this percentile.
     options : for a folder, `TableOptions` as a JSON object.
+    reading : how graph files are read that can be read in several ways.
 
     Raises
     ------
@@ -170,6 +173,7 @@ def take(
     with quota.room():
         pass  # do not unpack if the folder is full
     keep = None if percentile is None else Keep(percentile=percentile)
+    how = reading or Reading()
     with _scratch(library.folder, shown, suffix) as scratch:
         if suffix == ".dfd":
             path = scratch / "upload.dfd"
@@ -177,12 +181,13 @@ def take(
             return _keep_dataset(Dataset.load(path), library, quota, scratch)
         if suffix == ".zip":
             folder = unpack(content, shown, scratch)
-            return _keep_dataset(_import(folder, shown, keep, options), library, quota, scratch)
+            made = _import(folder, shown, keep, how, options)
+            return _keep_dataset(made, library, quota, scratch)
         if suffix == ".json":
             return _keep_result(content, shown, library, store, quota, dataset)
         path = scratch / f"upload{suffix}"
         path.write_bytes(content)
-        return _keep_graph(path, shown, library, quota, dataset, keep)
+        return _keep_graph(path, shown, library, quota, dataset, keep, how)
 
 
 def _refuse(suffix: str, shown: str, content: bytes) -> None:
@@ -291,7 +296,7 @@ def _write_member(
     target.write_bytes(content)
 
 
-def _import(folder: Path, shown: str, keep: Keep | None, options: str) -> Dataset:
+def _import(folder: Path, shown: str, keep: Keep | None, how: Reading, options: str) -> Dataset:
     given = read_json(options.encode(), "The options") if options.strip() else {}
     if not isinstance(given, dict):
         msg = "The options of an import must be a JSON object."
@@ -311,6 +316,7 @@ def _import(folder: Path, shown: str, keep: Keep | None, options: str) -> Datase
             nodes=nodes or atlas,
             keep=keep,
             name=PurePosixPath(shown).stem[:60],
+            **asdict(how),
             **asked,
         )
     except DenseflipError as error:
@@ -333,16 +339,24 @@ def _keep_dataset(
 
 
 def _keep_graph(
-    path: Path, shown: str, library: Library, quota: Quota, key: str | None, keep: Keep | None
+    path: Path,
+    shown: str,
+    library: Library,
+    quota: Quota,
+    key: str | None,
+    keep: Keep | None,
+    how: Reading,
 ) -> dict[str, Any]:
     dataset = library.dataset(_needed(key, shown))
-    graph = read_graph(path, nodes=dataset.nodes, keep=keep)
+    notes: list[str] = []
+    graph = read_graph(path, nodes=dataset.nodes, keep=keep, on_note=notes.append, **asdict(how))
     id = f"upload-{secrets.token_hex(6)}"
     data = {"name": PurePosixPath(shown).stem, "graph": graph.to_dict()}
     text = json.dumps(data)
     with quota.room(len(text)):
         write_whole(library.graphs / f"{key}.{id}.json", text)
-    return {"kind": "graph", "dataset": key, "subject": id, "name": data["name"]}
+    found = {"kind": "graph", "dataset": key, "subject": id, "name": data["name"]}
+    return {**found, "notes": notes}
 
 
 def _keep_result(

@@ -22,8 +22,8 @@ from denseflip.graph import Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Places
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw, Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constraints_of
@@ -32,6 +32,7 @@ from denseflip.workflow.subject import Subject
 
 Matrix = npt.NDArray[np.float64]
 _FEW = 65_536  # different weights that 16 bits can index
+_FEWER = 256  # … and 8 bits
 MOST_PAIRS = 500_000  # beyond this, a page would be too large
 
 
@@ -97,6 +98,8 @@ def pack_numbers(values: npt.ArrayLike) -> dict[str, str]:
     """Numbers as base64; if few of them differ, as distinct values and an index."""
     array = np.ascontiguousarray(values, dtype="<f8")
     different, places = np.unique(array, return_inverse=True)
+    if len(different) <= _FEWER:
+        return {"values": _text(different), "bytes": _text(places.astype("u1"))}
     if len(different) <= min(_FEW, len(array) // 4):
         return {"values": _text(different), "places": _text(places.astype("<u2"))}
     return {"values": _text(array)}

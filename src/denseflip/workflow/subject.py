@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNa
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
+from denseflip.reading import Reading
 from denseflip.search.core.target import class_names_of
 
 Fetch = Callable[[str], Dataset]
@@ -39,6 +40,7 @@ class Subject:
     nodes : names and regions of its nodes, if they are known.
     dataset : the data set that it belongs to, if there is one.
     source : name of the data set, or of the file.
+    notes : sentences about how its file was read.
     """
 
     graph: Graph
@@ -46,6 +48,7 @@ class Subject:
     nodes: Nodes | None = None
     dataset: Dataset | None = None
     source: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def background(self) -> tuple[Graph, ...] | None:
@@ -141,6 +144,7 @@ def find_subject(
     nodes: str | Path | Nodes | None = None,
     background: str | Path | Dataset | None = None,
     keep: Keep | None = None,
+    reading: Reading | None = None,
     fetch: Fetch = fetch_dataset,
 ) -> Subject:
     """Find a graph of a data set by its id, or read a graph file.
@@ -152,6 +156,7 @@ def find_subject(
     nodes : a node table, a file with one, or the name of an atlas; by default that of the data set.
     background : for a graph file, the data set that it belongs to.
     keep : for a weighted matrix, which pairs become edges.
+    reading : how the file is read if it can be read in several ways.
     fetch : as in `open_dataset`.
 
     Examples
@@ -171,8 +176,16 @@ def find_subject(
     table = table or (None if dataset is None else dataset.nodes)
     # A data set may lack nodes that some of its files had no data for (its report lists them).
     lacks = table is not None and dataset is not None and table is dataset.nodes
-    graph = read_graph(path, nodes=table, keep=keep, subset=lacks)
-    return Subject(graph, path.stem, table, dataset, path.name)
+    notes: list[str] = []
+    graph = read_graph(
+        path,
+        nodes=table,
+        keep=keep,
+        subset=lacks,
+        on_note=notes.append,
+        **asdict(reading or Reading()),
+    )
+    return Subject(graph, path.stem, table, dataset, path.name, tuple(notes))
 
 
 def position_of(dataset: Dataset, graph_id: str | int) -> int:

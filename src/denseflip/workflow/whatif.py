@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from denseflip.graph import Codes, Graph, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Amounts, Place, Places
+from denseflip.search.claims.claim import Amount, Amounts, Place
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.queue import Keep
 from denseflip.search.claims.redraw import DRAWS, Redraw, Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 
@@ -150,9 +152,10 @@ class WhatIf:
                     [seed, _STREAM, i, a, _AT_NODE if b is None else b, int(adding)]
                 )
                 queue = redraws[b is None].queue(place, rng, adding=adding)
-                queue = queue[~np.isin(queue, taken)] if len(taken) else queue
-                self._enough(queue, place, amount, adding=adding, reading=reading)
-                taken = np.concatenate((taken, queue[:amount]))
+                chosen = queue.take(amount, not_in(taken))
+                if amount > len(chosen):
+                    self._refuse(len(chosen), place, amount, adding=adding, reading=reading)
+                taken = np.concatenate((taken, chosen))
             if elsewhere is not None:
                 taken = self._balanced(elsewhere, taken, named, [seed, _ELSEWHERE, i])
             choices.append(np.sort(taken))
@@ -226,16 +229,14 @@ class WhatIf:
         assert self.places is not None
         return self.places.cells.name((a, b))
 
-    def _enough(
-        self, queue: Codes, place: Place, amount: int, *, adding: bool, reading: str
-    ) -> None:
-        if amount <= len(queue):
-            return
+    def _refuse(
+        self, there: int, place: Place, amount: int, *, adding: bool, reading: str
+    ) -> NoReturn:
         what = "added" if adding else "removed"
         kind = "" if reading == "any" else " of that kind"
         msg = (
             f"{self._name(place)}: {amount:,} connections cannot be {what}; there are "
-            f"{len(queue):,}{kind}."
+            f"{there:,}{kind}."
         )
         raise InvalidParameterError(msg, parameter="amounts")
 
@@ -297,6 +298,11 @@ class WhatIf:
             for node, places in kinds.items()
             if places is not None
         }
+
+
+def not_in(taken: Codes) -> Keep:
+    """Which pairs are not taken yet."""
+    return lambda codes: ~np.isin(codes, taken)
 
 
 def _gives_confidence(oracle: Any) -> bool:

@@ -80,7 +80,7 @@ def test_every_problem_is_told_at_once(cohort: tuple[Path, Path]) -> None:
     np.savetxt(folder / "s1.csv", nan, delimiter=",")
     np.savetxt(folder / "s2.csv", asymmetric, delimiter=",")
     np.savetxt(folder / "s3.csv", correlation(19, 3), delimiter=",")
-    (folder / "s4.csv").write_text("0,1\nx,y,z\n")
+    (folder / "s4.csv").write_text("0,1\n1,0,1\n0,1\n")
     np.savetxt(folder / "extra1.csv", correlation(20, 9), delimiter=",")
     np.savetxt(folder / "extra2.csv", correlation(20, 9), delimiter=",")
     labels.write_text(labels.read_text() + "\nghost1,patient\nghost2,control\ns0,control\ns5,\n")

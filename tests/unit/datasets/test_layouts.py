@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import struct
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from denseflip.errors import (
     FileFormatError,
     InvalidNodesError,
     InvalidParameterError,
+    MissingExtraError,
     TooLargeError,
     UnknownNameError,
 )
@@ -522,10 +524,17 @@ def test_matlab_objects_are_never_opened(tmp_path):
         read_graph(tmp_path / "b.mat")
 
 
-def test_matlab_73_is_said_to_be(tmp_path):
+def test_a_damaged_matlab_73_file_is_refused(tmp_path):
     head = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
     (tmp_path / "a.mat").write_bytes(head.ljust(512, b"\0") + b"\x89HDF\r\n\x1a\n" + b"\0" * 64)
-    with pytest.raises(FileFormatError, match=r"7\.3 file is not read; save it with '-v7'"):
+    with pytest.raises(FileFormatError, match=r"damaged, or not a MATLAB 7\.3 file"):
+        read_graph(tmp_path / "a.mat")
+
+
+def test_matlab_73_without_h5py_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    (tmp_path / "a.mat").write_bytes(b"\x89HDF\r\n\x1a\n" + b"\0" * 64)
+    with pytest.raises(MissingExtraError, match=r"pip install \"denseflip\[mat73\]\""):
         read_graph(tmp_path / "a.mat")
 
 

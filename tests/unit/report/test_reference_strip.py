@@ -174,17 +174,19 @@ def test_numbers_below_the_axis_do_not_overlap():
 # ---- pages and tables -----------------------------------------------------------------------
 
 
-def test_the_page_has_the_strip_directly_under_the_sentence():
+def test_the_page_has_sentence_marks_and_strip_before_all_else():
     one = story(PLACE)
     text = make_page(one, interactive=False)
-    assert re.search(r'</blockquote>\s*<figure class="strip">', text)
+    assert re.search(
+        r'</blockquote>(?s:.{,300}?)<ul class="chips">.*</ul>\s*<figure class="strip">', text
+    )
     assert text.index('class="strip"') < text.index('class="footnotes"')
 
 
 def test_comparisons_have_a_strip_for_each_sentence():
     one, other = story(PLACE), story(PLACE, OTHER)
     text = make_page(one, classifiers={"a": one, "b": other}, interactive=False)
-    assert text.count('<figure class="strip">') == 3
+    assert text.count('<figure class="strip">') == 2  # that of the explained one is above
     text = make_page(one, stories={"a": one, "b": other}, interactive=False)
     assert text.count('<div class="strip-small">') == 2
 
@@ -293,12 +295,12 @@ def test_marks_of_several_places_count_them():
 @pytest.mark.parametrize(
     ("made", "kinds"),
     [
-        (story(PLACE), ["good", "good", "good"]),
-        (story(replace(PLACE, in_range=False)), ["plain", "listed", "plain"]),
-        (story(PLACE, evaluation=CHANCE), ["plain", "plain", "listed"]),
-        (story(PLACE, evaluation=None), ["plain", "plain", "plain"]),
-        (story(PLACE, as_read=replace(READ, flips=3)), ["listed", "plain", "plain"]),
-        (story(), ["plain", "plain", "plain"]),
+        (story(PLACE), ["good", "good", "good", "plain"]),
+        (story(replace(PLACE, in_range=False)), ["plain", "plain", "listed", "plain"]),
+        (story(PLACE, evaluation=CHANCE), ["listed", "plain", "plain", "plain"]),
+        (story(PLACE, evaluation=None), ["plain", "plain", "plain", "plain"]),
+        (story(PLACE, as_read=replace(READ, flips=3)), ["plain", "listed", "plain", "plain"]),
+        (story(), ["plain", "plain", "plain", "plain"]),
     ],
 )
 def test_marks_are_green_only_together(made, kinds):
@@ -311,17 +313,18 @@ def test_marks_are_green_only_together(made, kinds):
 
 def test_each_mark_says_its_figure():
     assert [mark.text for mark in marks_of(story(PLACE))] == [
+        "better than chance: 90 % of held-out graphs",
         "true as read: 60 of 60 redraws",
         "in range: 40 within 20–60",
-        "classifier better than chance: 90 % of held-out graphs",
+        "stability: not tested",
     ]
-    assert marks_of(story(PLACE, evaluation=CHANCE))[2].text == (
+    assert marks_of(story(PLACE, evaluation=CHANCE))[0].text == (
         "the classifier is at chance: 50 % of held-out graphs"
     )
 
 
 def test_nothing_found_has_no_marks():
     none = make_story(plain_nodes(), [(0, 1)], [(2, 3)])
-    assert "classifier not evaluated" in [mark.text for mark in marks_of(none)]
+    assert "classifier: not evaluated" in [mark.text for mark in marks_of(none)]
     lost = replace(none, result=replace(none.result, status="exhausted", label_after=0))
     assert marks_of(lost) == ()

@@ -7,8 +7,9 @@ import pytest
 
 from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.background import Frequencies
-from denseflip.search.claims.claim import Amount, Places
+from denseflip.search.claims.claim import Amount
 from denseflip.search.claims.moves import Move, moves_of, one_each
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import Reference
 

@@ -9,7 +9,7 @@ import pytest
 from denseflip import Counterfactual, Edits, Graph, Nodes, Step, as_oracle, describe
 from denseflip.counterfactual import AsRead, Status
 from denseflip.graph.pairs import decode
-from denseflip.search.claims.claim import Places, whole_claim
+from denseflip.search.claims.places import Places, whole_claim
 from denseflip.story.verification import _holding
 
 NODES = Nodes(tuple("abcdef"), regions={"part": ("A", "A", "B", "B", "C", "C")})

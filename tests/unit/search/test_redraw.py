@@ -13,8 +13,9 @@ from denseflip.graph import Edits, Graph, Taxonomy
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Places
+from denseflip.search.claims.claim import Amount
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import STAGES, Redraw
 from denseflip.search.claims.repeats import Repeats
 from denseflip.search.core.probing import Probe

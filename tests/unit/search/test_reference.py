@@ -11,7 +11,8 @@ from denseflip.graph import Edits
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Places
+from denseflip.search.claims.claim import Amount
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import Limits, Reference, hedges_g, prediction_interval
 

@@ -15,7 +15,8 @@ from denseflip.errors import MissingInputError
 from denseflip.metrics import as_read
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Places
+from denseflip.search.claims.claim import Amount
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.constraints import constrained_session
 from denseflip.search.constraints.bound_constraints import bind_constraints

@@ -65,7 +65,7 @@ def test_class_names_and_evaluation_come_from_the_oracle() -> None:
             return [oracle(g.to_adjacency()) for g in graphs]
 
     story = describe(RESULT, NODES, Card())
-    assert "classified as ill instead of well" in story.statement
+    assert "classified as ill" in story.statement
     assert story.footnotes[0] == "Not better than chance: 50 %."
     assert describe(RESULT, NODES, Session(Card())).statement == story.statement
 
@@ -139,8 +139,7 @@ def test_few_edits_without_regions_are_named_pair_by_pair() -> None:
     story = describe(RESULT, Nodes(tuple("abcdef")), oracle)
     assert story.taxonomy is None
     assert story.statement == (
-        "If this graph had one fewer edge between node a and node b, it would have been labelled 1 "
-        "instead of 0."
+        "If this graph had one fewer edge between node a and node b, it would have been labelled 1."
     )
     assert "1 of 3 edges, 1 of 3 pairs of nodes" in story.tested
     assert any("region column as nodes (Nodes.read_csv reads one)" in n for n in story.footnotes)
@@ -241,7 +240,7 @@ def test_a_long_sentence_is_a_lead_and_a_list() -> None:
     story = long_story()
     assert story.lead == (
         "If this graph had 13 more connections in 13 places, listed below, it would have been "
-        "labelled 1 instead of 0 – for the 13 connections listed; others were not tested."
+        "labelled 1 – for the 13 connections listed; others were not tested."
     )
     assert len(story.items) == 13
     assert story.items[2] == "one more connection between Part 2 and Part 3"
@@ -271,7 +270,7 @@ def test_many_pairs_are_a_list_of_pairs() -> None:
     story = describe(result, Nodes.numbered(14))
     assert story.lead == (
         "If this graph had 11 more and 2 fewer edges, those listed below, it would have been "
-        "labelled 1 instead of 0."
+        "labelled 1."
     )
     assert story.items[0] == "one fewer edge between node 0 and node 1"
     assert [a.place for a in story.claim.amounts if a.change == "less"] == [(0, 1), (0, 2)]
@@ -311,7 +310,7 @@ def test_str_shows_the_wanted_form() -> None:
 
 
 def test_notebook_forms_escape_and_hold_the_footnotes() -> None:
-    story = describe(RESULT, NODES, oracle, subject="<b>", class_names=("a&b", "c"))
+    story = describe(RESULT, NODES, oracle, subject="<b>", class_names=("c", "a&b"))
     page = story._repr_html_()
     assert "&lt;b&gt;" in page
     assert "a&amp;b" in page

@@ -106,16 +106,20 @@ def test_a_reading_says_which_connections_are_meant(names, reading) -> None:
     taxonomy = Taxonomy.from_labels("part", names)
     texts = written(taxonomy, phrases(PLAIN))
     wording = Wording(PLAIN, taxonomy, reading, "class 0", "in between, and at")
-    more, less = {
-        "typical": ("in between, and at usually has", "in between, and at usually lacks"),
+    both, less = {
+        "typical": (
+            "in between, and at graphs usually have",
+            "in between, and at graphs usually lack",
+        ),
         "distinctive": (
-            "set in between, and at apart from class 0",
+            "sets in between, and at apart from class 0",
             "set class 0 apart from in between, and at",
         ),
     }[reading]
     (piece,) = wording.pieces([Amount((0, 2), 1_234, 1)])
     assert piece == (
-        f"1,234 more edges that {more} and one fewer that {less} between {texts[0]} and {texts[2]}"
+        f"1,235 edges between {texts[0]} and {texts[2]} changed to what {both} (1,234 more, one "
+        "fewer)"
     )
     (piece,) = wording.pieces([Amount((1, None), 0, 5)])
     assert piece == f"5 fewer edges that {less} at {texts[1]}"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from denseflip import Graph, Nodes, Story, describe, explain
+from denseflip import Graph, Nodes, Story, Vocabulary, describe, explain
+from denseflip.checks import count_words
+from denseflip.graph import Taxonomy
+from denseflip.search.claims.claim import Amount, Claim
+from denseflip.search.claims.reference import PlaceReference
 
 N = 24
 NODES = Nodes(
@@ -49,12 +54,12 @@ def test_a_sentence_in_range_says_what_real_graphs_have_and_keeps_the_number_of_
     assert place.is_inside
     assert story.badge.level == "true"
     assert story.statement == (
-        f"If Graph 1 had {place.after - 10} more connections between A and B (10 → {place.after}; "
-        f"usual for dense is {place.median:.0f}, 95 % between {place.low} and {place.high}), and "
-        "as many fewer elsewhere, it would have been classified as dense instead of thin."
+        f"If graph 1 had {place.after - 10} more connections between A and B (10 → {place.after}; "
+        f"dense graphs usually have {place.median:.0f}, 95 % between {place.low} and {place.high}) "
+        "and as many fewer elsewhere, it would have been classified as dense."
     )
     assert len(story.result.added) == len(story.result.removed) == place.after - 10
-    assert len(story.statement.split()) <= 45
+    assert count_words(story.statement) <= 40
     (note,) = (note for note in story.footnotes if note.startswith("In range: every place"))
     assert "or moves towards" not in note
     assert any("The number of connections stays at 100" in note for note in story.footnotes)
@@ -74,7 +79,7 @@ def test_out_of_range_is_said_in_the_sentence_and_takes_the_badge():
     assert story.in_range is False
     assert story.badge.level == "listed"
     assert "out of range" in story.badge.text
-    assert "more than any of the 8 dense graphs has: 40–42)" in story.statement
+    assert "more than any of the 8 dense graphs: 40–42)" in story.statement
     assert any(note.startswith("Out of range (A – B)") for note in story.footnotes)
     required = explain(GRAPHS[0], very, nodes=NODES, background=GRAPHS, in_range="require")
     assert required.as_read is None or required.as_read.language == "pairs"
@@ -117,3 +122,46 @@ def test_a_small_group_has_no_interval(n):
     assert all(place.low is None for place in story.reference)
     assert any("fewer than 3 background graphs" in note for note in result.notes)
     assert any("is not known: there are too few graphs" in note for note in story.footnotes)
+
+
+def test_the_level_usual_for_the_new_class_is_tested_and_said():
+    story = told()
+    assert story.level is not None
+    assert story.level.true  # the median lies further from the boundary than the smallest amount
+    (note,) = (note for note in story.footnotes if note.startswith("Also at the level usual for"))
+    assert note.startswith("Also at the level usual for dense (the median")
+    assert Story.from_dict(json.loads(json.dumps(story.to_dict()))).level == story.level
+    plain = describe(story.result, NODES, dense, background=GRAPHS, draws=0)
+    assert plain.level is None
+
+
+@pytest.mark.parametrize("reading", ["any", "typical", "distinctive"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("class_name", ["B6", "Typically Developed"])
+def test_no_sentence_has_more_than_forty_words(reading, n, class_name):
+    """Whatever is meant, with long names: a reference sentence or a list takes the rest."""
+    lobes = ("Frontal Lobe", "Temporal Lobe", "Central Structures")
+    taxonomy = Taxonomy.from_labels("lobe", lobes)
+    places = [(0, 1), (1, 2), (0, 0)][:n]
+    amounts = tuple(Amount(place, 12, 3 if reading != "any" else 0) for place in places)
+    claim = Claim(amounts, 1, "regions", taxonomy, reading, True)
+    names = tuple(tuple(sorted({lobes[a], lobes[b]})) for a, b in places)
+    reference = tuple(
+        PlaceReference(name, 99, 20, 29, (25, 27, 30, 31), (18, 21), 22, 33, True, 0.9)
+        for name in names
+    )
+    story = told()
+    sentences = replace(
+        story.sentences,
+        verification=replace(story.verification, claim=claim),
+        as_read=replace(story.as_read, reading=reading),
+        class_names={"thin": "x", 1: class_name},
+        reference=reference,
+        words=Vocabulary.named("brain"),
+    )
+    for sentence in sentences.lead.split(". "):
+        assert count_words(sentence) <= 40, sentence
+    assert len(sentences.items) in {1: (0,), 2: (0, 2), 3: (3,)}[n]
+    for place in reference:
+        assert f"{place.before} → {place.after}" in sentences.standard
+    assert "95 %" in sentences.standard

@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
+from denseflip.checks import count_words
 from denseflip.counterfactual import AsRead, Status
 from denseflip.result_scores import Robustness
 from denseflip.story.wording import statement
@@ -263,10 +264,9 @@ COUNTED = [
         "2 more connections between the Frontal Lobe and the Temporal Lobe (0 → 2 of 16)",
     ),
     (
-        "in order of their edits, whatever the direction",
+        "three places are a list",
         {(F, F): (0, 3), (T, T): (0, 2), (F, P): (4, 0)},
-        "4 more connections between the Frontal Lobe and the Posterior Fossa (0 → 4 of 16), 3 "
-        "fewer in the Frontal Lobe (3 → 0 of 6), and 2 fewer in the Temporal Lobe (2 → 0 of 6)",
+        "5 fewer and 4 more connections in 3 places, listed below",
     ),
     (
         "two",
@@ -302,8 +302,8 @@ def told(reading: str | None, flips: int, **options: object) -> Story:
 
 def test_words_follow_truth() -> None:
     start = (
-        "If Patient 9's brain had 3 more and 2 fewer connections in the Frontal Lobe (2 → 3 of 6), "
-        "it would have been classified as Typically Developed instead of Autism Spectrum Disorder"
+        "If patient 9 had 3 more and 2 fewer connections in the Frontal Lobe (2 → 3 of 6), it "
+        "would have been classified as Typically Developed"
     )
     assert told("any", 18).statement == f"{start}."
     assert told("any", 17).statement == (
@@ -319,14 +319,13 @@ def test_words_follow_truth() -> None:
     [
         (
             "typical",
-            "3 more connections that Typically Developed usually has and 2 fewer that Typically "
-            "Developed usually lacks in the Frontal Lobe (2 → 3 of 6)",
+            "5 connections in the Frontal Lobe changed to what Typically Developed subjects "
+            "usually have (3 more, 2 fewer: 2 → 3 of 6)",
         ),
         (
             "distinctive",
-            "3 more connections that set Typically Developed apart from Autism Spectrum Disorder "
-            "and 2 fewer that set Autism Spectrum Disorder apart from Typically Developed in the "
-            "Frontal Lobe (2 → 3 of 6)",
+            "5 connections in the Frontal Lobe changed to what sets Typically Developed apart "
+            "from Autism Spectrum Disorder (3 more, 2 fewer: 2 → 3 of 6)",
         ),
     ],
 )
@@ -421,9 +420,8 @@ def test_a_vocabulary_of_ones_own_speaks_throughout() -> None:
     result = make_result({(F, F): (0, 2)})
     story = tell(result, NODES, vocabulary=words, subject="Town Ulm", class_names=CLASSES)
     assert story.statement == (
-        "If Town Ulm's road map had 2 fewer edges in the Frontal Lobe (2 → 0 of 6), it would have "
-        "been taken for Typically Developed instead of Autism Spectrum Disorder – for the 2 roads "
-        "listed; others were not tested."
+        "If town Ulm had 2 fewer edges in the Frontal Lobe (2 → 0 of 6), it would have been taken "
+        "for Typically Developed – for the 2 roads listed; others were not tested."
     )
     assert "2 roads" in story.detailed
 
@@ -436,13 +434,13 @@ def test_a_labs_own_regions_get_neutral_words() -> None:
     told = {"subject": "control-03", "class_names": ["patient", "control"]}
     assert describe(result, nodes, **told).statement == (
         "If control-03 had 5 fewer connections within Frontal (5 → 0 of 6) and 2 more between "
-        "Temporal and Parietal (0 → 2 of 16), it would have been classified as patient instead of "
-        "control – for the 7 connections listed; others were not tested."
+        "Temporal and Parietal (0 → 2 of 16), it would have been classified as patient – for "
+        "the 7 connections listed; others were not tested."
     )
     places = tuple((float(i), 0.0, 0.0) for i in range(nodes.n_nodes))
     nodes = Nodes(NODES.names, regions={"lobe": regions}, coordinates=places)
     story = describe(result, nodes, **told)
-    assert "If control-03's brain had 5 fewer connections within Frontal" in story.statement
+    assert "If control-03 had 5 fewer connections within Frontal" in story.statement
     assert describe(result, nodes, subject=3).subject == "Subject 3"
 
 
@@ -451,8 +449,7 @@ def test_a_plain_graph_owns_its_edges_itself() -> None:
     story = tell(result, NODES, vocabulary="graph", class_names=CLASSES)
     assert story.statement == (
         "If this graph had 2 fewer edges in the Frontal Lobe (2 → 0 of 6), it would have been "
-        "classified as Typically Developed instead of Autism Spectrum Disorder – for the 2 edges "
-        "listed; others were not tested."
+        "classified as Typically Developed – for the 2 edges listed; others were not tested."
     )
 
 
@@ -500,7 +497,7 @@ def test_how_much_noise_a_change_survives_is_said() -> None:
 def test_what_is_named_is_a_list_from_two_on_where_the_sentence_is_long(monkeypatch) -> None:
     two = describe(make_result({(F, F): (2, 0), (T, P): (0, 3)}), NODES, class_names=CLASSES)
     assert two.items == ()
-    words = sum(any(c.isalpha() for c in word) for word in two.statement.split())
+    words = count_words(two.statement.partition(" – ")[0])
     for longest, n in ((words, 0), (words - 1, 2)):
         monkeypatch.setattr(statement, "LONG", longest)
         again = describe(make_result({(F, F): (2, 0), (T, P): (0, 3)}), NODES, class_names=CLASSES)

@@ -359,6 +359,8 @@ def test_the_page_knows_how_many_graphs_have_a_pair(logistic):
 
 def unpacked(packed):
     values = np.frombuffer(base64.b64decode(packed["values"]))
+    if "bytes" in packed:
+        return values[np.frombuffer(base64.b64decode(packed["bytes"]), dtype="u1")]
     if "places" not in packed:
         return values
     return values[np.frombuffer(base64.b64decode(packed["places"]), dtype="<u2")]

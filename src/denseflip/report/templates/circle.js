@@ -16,7 +16,7 @@
     /** Names next to the circle: regions, or nodes if there are no regions and few nodes. */
     names(letters) {
       const { data, frozenRegions } = this.picture;
-      if (data.hasRegions) return data.regions.map((region, i) => `${frozenRegions.has(i) ? "❄ " : ""}${cut(region.name, letters)}`);
+      if (data.hasRegions) return data.regions.map((region, i) => `${frozenRegions.has(i) ? "❄ " : ""}${cut(region.label, letters)}`);
       return data.names.length <= ALL_NAMED ? data.names.map((name) => cut(plain(name), letters)) : [];
     }
 

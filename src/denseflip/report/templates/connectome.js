@@ -2,17 +2,18 @@
 // The interactive connectome: edits in a brain, in space or on a circle, on a plain canvas. One script
 // for the report, for `view_connectome` and for the app. Colours come from the style of the page.
 (() => {
-  const { CanvasDrawing, SvgDrawing, element, clamp, count, plain } = window.denseflipDrawing;
+  const { CanvasDrawing, SvgDrawing, swatch, element, clamp, count, plain } = window.denseflipDrawing;
   const { Space, NAMED } = window.denseflipSpace;
   const COLOURS = ["paper", "ink", "quiet", "axis", "removed", "added", "glass"];
   const SORTED = 700; // up to this many edges are drawn one by one, from far to near; more are drawn together
   const HALO = 200; // up to this many edges get a halo
   const KINDS = ["removed", "added"];
+  const KEYED = 12; // regions in the key
 
   class Connectome {
     /**
      * `data` is the result of `view_data` in Python. `options`: `onPick(node)` and `onRegion(region)` for
-     * clicks; `panel: false` omits the controls, `save: false` the buttons that save the figure.
+     * clicks; `panel: false` omits the controls, `folded: true` folds them, `save: false` omits the buttons that save.
      */
     constructor(root, data, options = {}) {
       Object.assign(this, { root, options, pointers: new Map(), frozen: new Set(), frozenRegions: new Set() });
@@ -30,11 +31,13 @@
       this.said = element("output", { class: "df-said" });
       this.words = element("p", { class: "df-hidden" });
       this.panel = element("div", { class: "df-panel" });
+      this.legend = element("ul", { class: "df-key", "aria-hidden": "true" });
       const tools = element("div", { class: "df-tools" }, press("+", "zoom in", () => this.scale(1.25)), press("−", "zoom out", () => this.scale(0.8)), press("↺", "reset the view", () => this.reset()));
-      const main = element("div", { class: "df-main" }, element("div", { class: "df-plot" }, this.canvas, this.tip), element("div", { class: "df-bar" }, this.hint, tools), this.said, this.words);
+      const main = element("div", { class: "df-main" }, element("div", { class: "df-plot" }, this.canvas, this.tip), this.legend, element("div", { class: "df-bar" }, this.hint, tools), this.said, this.words);
       this.root.classList.add("df-view");
-      const alone = this.options.panel === false;
-      this.root.replaceChildren(element("div", { class: alone ? "df-layout df-alone" : "df-layout" }, main, ...(alone ? [] : [this.panel])));
+      const alone = this.options.panel === false, { folded } = this.options;
+      const controls = alone ? [] : [folded ? element("details", { class: "df-folded" }, element("summary", {}, "Show, hide and save"), this.panel) : this.panel];
+      this.root.replaceChildren(element("div", { class: alone || folded ? "df-layout df-alone" : "df-layout" }, main, ...controls));
       this.context = this.canvas.getContext("2d");
     }
 
@@ -91,7 +94,17 @@
       for (const pair of [...removed, ...added]) for (const node of pair) this.changes.set(node, (this.changes.get(node) ?? 0) + 1);
       this.order = [...this.changes.keys()].sort((a, b) => this.changes.get(b) - this.changes.get(a) || a - b);
       this.words.textContent = this.describe();
+      this.drawKey();
       this.draw();
+    }
+
+    /** What the lines and, inside a brain, the colours of the changed nodes mean. On a circle the ring names the regions. */
+    drawKey() {
+      const { data, counts } = this, lines = KINDS.filter((kind) => counts[kind]).map((kind) => element("li", {}, element("span", { class: `df-line ${kind}` }), `${count(counts[kind])} ${kind}`));
+      const touched = this.flat || !data.hasRegions ? [] : [...new Set(this.order.map((node) => data.index[node]))];
+      this.keyed = touched.slice(0, KEYED).map((i) => [swatch(data.regions[i].marker, data.regions[i].colour), i]);
+      const more = touched.length - this.keyed.length;
+      this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => element("li", {}, mark, data.regions[i].label)), ...(more > 0 ? [element("li", {}, `and ${more} more regions`)] : []));
     }
 
     visible(node) { return !this.hidden.has(this.data.index[node]); }
@@ -99,7 +112,7 @@
     /** Number of visible edits of a kind. */
     number(kind) { return this.shown[kind] ? this.pairs[kind].filter(([u, v]) => this.visible(u) && this.visible(v)).length : 0; }
 
-    region(node) { return this.data.hasRegions ? this.data.regions[this.data.index[node]].name : ""; }
+    region(node) { return this.data.hasRegions ? this.data.regions[this.data.index[node]].label : ""; }
 
     between(u, v) {
       const [a, b] = [u, v].sort((one, other) => this.data.index[one] - this.data.index[other]).map((node) => this.region(node));
@@ -187,6 +200,7 @@
       const start = performance.now(), colours = this.render(new CanvasDrawing(this.context));
       // For tests and assistive tools: what is visible, and the drawing time in milliseconds.
       Object.assign(this.root.dataset, { removed: this.number("removed"), added: this.number("added"), sides: this.sides, ready: "true", drawn: (performance.now() - start).toFixed(1) });
+      for (const [mark, i] of this.keyed) mark.firstChild.setAttribute("fill", colours.regions[i]);
       this.onDraw?.(colours);
     }
 
@@ -333,7 +347,7 @@
       const number = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
       if (node !== undefined) return [plain(this.data.names[node]), this.region(node), number(this.changes.get(node) ?? 0, "changed edge")];
       if (edge) return [`${plain(this.data.names[edge.u])} – ${plain(this.data.names[edge.v])}`, edge.kind, this.between(edge.u, edge.v)];
-      return [this.data.regions[region].name, number(this.data.index.filter((i) => i === region).length, "node")];
+      return [this.data.regions[region].label, number(this.data.index.filter((i) => i === region).length, "node")];
     }
 
     /** Show a message below the figure; screen readers announce it. */

@@ -34,20 +34,21 @@
     }));
   }
 
-  document.querySelectorAll(".front a").forEach((point) => point.addEventListener("click", () => {
-    const answer = find(point.getAttribute("href").slice(1));
-    if (answer) answer.closest("details").open = true;
-  }));
-
-  const view = find("interactive");
+  const view = find("view");
   if (view) {
-    view.addEventListener("toggle", () => {
-      if (view.open && !view.dataset.started) {
-        view.dataset.started = "true";
-        new denseflipConnectome(find("view"), JSON.parse(find("view-data").textContent));
-      }
-    });
+    document.documentElement.classList.add("scripts"); // the still picture is for print and without scripts
+    new denseflipConnectome(view, JSON.parse(find("view-data").textContent), { folded: true });
   }
+
+  /* "What if?" starts when it is opened; paper shows what is folded. */
+  const whatif = find("what-if");
+  whatif?.addEventListener("toggle", () => { if (whatif.open) window.denseflipWhatIf.start(); });
+  let folded = [];
+  addEventListener("beforeprint", () => { folded = [...document.querySelectorAll("details.fold:not([open])")]; for (const one of folded) one.open = true; });
+  addEventListener("afterprint", () => { for (const one of folded) one.open = false; });
+  const open = () => { const part = find(decodeURIComponent(location.hash.slice(1)))?.closest("details"); if (part) part.open = true; };
+  addEventListener("hashchange", open);
+  open();
 
   document.querySelectorAll("[data-copy]").forEach((button) => {
     if (!navigator.clipboard) return;

@@ -398,11 +398,12 @@
   }
 
   const mount = (root, data, options) => new Panel(root, data, options);
-  window.denseflipWhatIf = { mount, Model, Choices, answerHere, unpack };
-  const here = document.getElementById("whatif-data");
-  if (here) {
-    const panel = mount(document.getElementById("whatif"), JSON.parse(here.textContent));
+  /** The panel of a stand-alone page, which contains the data; made once. */
+  const start = () => {
+    if (window.denseflipWhatIf.panel) return;
+    const panel = mount(document.getElementById("whatif"), JSON.parse(document.getElementById("whatif-data").textContent));
     window.denseflipWhatIf.panel = panel;
     if (panel.data.start) panel.fromStart();
-  }
+  };
+  window.denseflipWhatIf = { mount, start, Model, Choices, answerHere, unpack };
 })();

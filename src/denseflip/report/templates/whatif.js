@@ -18,8 +18,8 @@
   /** Unpack numbers from Python: a plain list, or values with their positions. */
   function unpack(packed) {
     const values = new Float64Array(bytes(packed.values));
-    if (!packed.places) return values;
-    const places = new Uint16Array(bytes(packed.places));
+    if (!packed.places && !packed.bytes) return values;
+    const places = packed.bytes ? new Uint8Array(bytes(packed.bytes)) : new Uint16Array(bytes(packed.places));
     return Float64Array.from(places, (place) => values[place]);
   }
 

@@ -53,8 +53,14 @@ class VerifiedClaim:
     parts: tuple[Codes, ...]
     effort: float
     in_range: bool | None = None
-    redraw: Redraw | None = None
+    test: ClaimTest | None = None
     stable: float | None = None
+
+    @property
+    def redraw(self) -> Redraw:
+        """What draws the pairs of the claim."""
+        assert self.test is not None
+        return self.test.redraw
 
     @property
     def cells(self) -> int:
@@ -129,6 +135,7 @@ class ClaimSearch:
         in_range: bool,
         balanced: bool,
         singles: bool = True,
+        total: bool = True,
     ) -> None:
         self.problem, self.probe, self.singles = problem, probe, singles
         self.max_cells, self.thorough = max_cells, thorough
@@ -142,7 +149,7 @@ class ClaimSearch:
         self.tests: list[tuple[ClaimTest, list[Move]]] = []
         for reading in readings:
             redraw = Redraw(places, reading, current, target, elsewhere)
-            limits = Limits(reference, redraw) if reference.is_known else None
+            limits = Limits(reference, redraw, total=total) if reference.is_known else None
             moves = moves_of(redraw, reference, problem.check_time)
             if in_range and limits is not None:
                 moves = within_limits(moves, limits)
@@ -444,5 +451,7 @@ class ClaimTest:
         balanced = self.redraw.elsewhere is not None
         claim = Claim(amounts, label, seen.language, self.names, seen.reading, balanced)
         seen = replace(seen, places=claim.place_names, balanced=balanced)
-        in_range = None if self.limits is None else self.limits.allow(amounts)
-        return VerifiedClaim(claim, seen, parts, self.effort(amounts), in_range, self.redraw)
+        in_range = None
+        if self.limits is not None:
+            in_range = self.limits.allow(amounts) and self.limits.allow_total(amounts)
+        return VerifiedClaim(claim, seen, parts, self.effort(amounts), in_range, self)

@@ -10,8 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.graph import Codes
-from denseflip.oracles.background import Frequencies
-from denseflip.search.claims.claim import Amounts, Place, Places, net
+from denseflip.graph.pairs import are_among, count_each
+from denseflip.oracles.background import Frequencies, values_at
+from denseflip.search.claims.claim import Amounts, Place, net
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.queue import Queue, Weights
 
 
 class TooFewError(Exception):
@@ -45,38 +48,38 @@ class Elsewhere:
 
     @cached_property
     def _pairs(self) -> tuple[Pool, Pool]:
-        """The pairs to remove and to add, with their weights and places."""
-        graph, terms = self.places.graph, self.places.terms
-        seen = np.union1d(self.current.codes, self.target.codes)
-        out = []
-        for codes in (graph.codes, np.setdiff1d(seen, graph.codes, assume_unique=True)):
-            free = codes if terms is None else codes[terms.may_change(codes)]
-            out.append(free)
+        """The pairs to remove and to add, with their weights."""
+        graph, free = self.places.graph, self.places.free
+        seen, counts = self._seen
+        new = ~are_among(seen, graph.codes)
+        new[new] = free.among(seen[new])
         n = max(1, self.current.n_graphs + self.target.n_graphs)
-        removable, addable = out
+        removable = free.present
         return (
-            Pool(removable, n + 1 - self._count(removable), self._numbers(removable)),
-            Pool(addable, self._count(addable), self._numbers(addable)),
+            Pool(removable, Weights((n + 1 - values_at(removable, seen, counts)).astype(float))),
+            Pool(seen[new], Weights(counts[new].astype(float))),
         )
 
-    def _count(self, codes: Codes) -> npt.NDArray[np.float64]:
-        """How many graphs join each pair."""
+    @cached_property
+    def _seen(self) -> tuple[Codes, Codes]:
+        """The pairs that some graph joins, and how many graphs join each."""
         one, other = self.current, self.target
-        return one.at(codes) * one.n_graphs + other.at(codes) * other.n_graphs
+        if not len(one.codes) or not len(other.codes):
+            known = one if len(one.codes) else other
+            return known.codes, known.counts
+        codes, _ = count_each((one.codes, other.codes))
+        return codes, values_at(codes, one.codes, one.counts) + values_at(
+            codes, other.codes, other.counts
+        )
 
-    def _numbers(self, codes: Codes) -> Codes:
-        """The numbers of the cells of pairs, or in the language of nodes nothing."""
-        return codes if self.places.taxonomy is None else self.places.cells.numbers(codes)
-
-    def queue(self, rng: np.random.Generator, *, adding: bool) -> Pool:
+    def queue(self, rng: np.random.Generator, *, adding: bool) -> Queue:
         """All pairs to add, or to remove, in the order of one redraw."""
         pool = self._pairs[int(adding)]
-        order = np.argsort(rng.exponential(size=len(pool.codes)) / pool.weights)
-        return Pool(pool.codes[order], pool.weights, pool.numbers[order])
+        return Queue(pool.codes, rng, pool.weights)
 
     def take(
         self,
-        queue: Pool,
+        queue: Queue,
         amounts: Amounts,
         *,
         adding: bool,
@@ -95,21 +98,26 @@ class Elsewhere:
         wanted = abs(self.wanted(amounts)) if wanted is None else wanted
         nodes = [a for (a, b), _, _ in amounts if b is None]
         cells = [self.places.cells.number((a, b)) for (a, b), _, _ in amounts if b is not None]
-        inside = np.isin(queue.numbers, cells)
-        if nodes:
-            u, v = np.divmod(queue.codes, self.places.graph.n_nodes)
-            inside |= np.isin(u, nodes) | np.isin(v, nodes)
-        if without is not None:
-            inside |= np.isin(queue.codes, without)
-        found = np.flatnonzero(~inside)[:wanted]
+
+        def outside(codes: Codes) -> npt.NDArray[np.bool_]:
+            inside = np.zeros(len(codes), dtype=bool)
+            if cells:
+                inside |= np.isin(self.places.cells.numbers(codes), cells)
+            if nodes:
+                u, v = np.divmod(codes, self.places.graph.n_nodes)
+                inside |= np.isin(u, nodes) | np.isin(v, nodes)
+            if without is not None:
+                inside |= np.isin(codes, without)
+            return ~inside
+
+        found = queue.take(wanted, outside)
         if len(found) < wanted:
             raise TooFewError(None, wanted, len(found), adding=adding)
-        return queue.codes[found]
+        return found
 
 
 class Pool(NamedTuple):
-    """Pairs that may change, with their weights in a draw and the numbers of their cells."""
+    """Pairs that may change, with their weights in a draw."""
 
     codes: Codes
-    weights: npt.NDArray[np.float64]
-    numbers: Codes
+    weights: Weights

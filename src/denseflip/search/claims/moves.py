@@ -6,15 +6,20 @@ search for claims.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
 from denseflip.search.claims.claim import Amount, Place
+from denseflip.search.claims.queue import AT_ONCE
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import Limits, Reference
+
+_LARGEST = 50_000  # pairs that a move adds or removes; in large graphs an eighth of the edges
+_TOGETHER = 1 << 24  # pairs of all moves that are put in order
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,13 @@ def within_limits(moves: Sequence[Move], limits: Limits) -> list[Move]:
     return out
 
 
-Rated = tuple[Move, float, float]  # a move and two figures by which it is promising
+class Rated(NamedTuple):
+    """A move of a place, and two figures by which it is promising."""
+
+    at: int
+    move: Move
+    gain: float
+    expected: float
 
 
 def moves_of(
@@ -79,65 +90,88 @@ def moves_of(
     reference : how many edges both classes have in each place.
     check_time : raises when the time is up; fine taxonomies have very many places.
     """
-    found = (_net if redraw.reading == "any" else _both)(redraw, reference, check_time)
-    return _woven(
-        [move for move, _, _ in sorted(found, key=lambda rated: -rated[1])],
-        [move for move, _, _ in sorted(found, key=lambda rated: -rated[2])],
-    )
-
-
-def _net(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) -> list[Rated]:
-    found: list[Rated] = []
-    places = redraw.places
-    for place in places.every:
+    found = []
+    for rated in (_net if redraw.reading == "any" else _both)(redraw, reference):
         check_time()
-        has, lacks = places.present(place), places.absent(place)
-        size, joined = places.counts(place)
-        at = reference.index(place)
-        apart, away = float(reference.apart[at]), float(reference.usual[at]) - joined
-        for adding in (True, False):
-            sign = 1 if adding else -1
-            room = len(lacks) if adding else len(has)
-            wanted = max(sign * away, sign * apart)
-            if not room or wanted <= 0:
-                continue
-            amount = min(room, max(1, round(wanted)))
+        found.append(rated)
+    found.sort(key=lambda rated: rated.at)
+    moves = _woven(
+        [rated.move for rated in sorted(found, key=lambda rated: -rated.gain)],
+        [rated.move for rated in sorted(found, key=lambda rated: -rated.expected)],
+    )
+    return _first_of(moves, redraw.places.graph.n_edges)
+
+
+def _first_of(moves: Sequence[Move], n_edges: int) -> list[Move]:
+    """The moves of a large graph, each limited to an amount that a reader would still believe.
+
+    As many are kept as can be drawn together.
+    """
+    largest = max(_LARGEST, n_edges // 8)
+    kept, pairs = [], 0
+    for move in moves:
+        pairs += min(sum(move.most), AT_ONCE)
+        if pairs > _TOGETHER:
+            break
+        if sum(move.most) > largest:
+            most = min(move.most[0], largest), min(move.most[1], largest)
+            usual = min(move.usual[0], most[0]), min(move.usual[1], most[1])
+            move = replace(move, usual=usual, most=most)
+        kept.append(move)
+    return kept
+
+
+def _net(redraw: Redraw, reference: Reference) -> Iterator[Rated]:
+    places = redraw.places
+    away = reference.usual - places.joined
+    for adding in (True, False):
+        sign = 1 if adding else -1
+        rooms = redraw.rooms(adding=adding)
+        wanted = np.maximum(sign * away, sign * reference.apart)
+        for at in np.flatnonzero((rooms > 0) & (wanted > 0)).tolist():
+            room = int(rooms[at])
+            amount = min(room, max(1, round(float(wanted[at]))))
             clarity = sign * float(reference.clarity[at])
             move = Move(
-                place,
+                places.every[at],
                 (amount, 0) if adding else (0, amount),
                 (room, 0) if adding else (0, room),
                 clarity,
             )
             # What matters to a classifier of densities: clarity, and the room for change.
-            found.append((move, sign * away, clarity * room / size))
-    return found
+            yield Rated(at, move, sign * float(away[at]), clarity * room / int(places.sizes[at]))
 
 
-def _both(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) -> list[Rated]:
+def _both(redraw: Redraw, reference: Reference) -> Iterator[Rated]:
     places, current, target = redraw.places, redraw.current, redraw.target
     assert current is not None
     assert target is not None
-    found: list[Rated] = []
-    for place in places.every:
-        check_time()
-        usual, most, gain, expected = [0, 0], [0, 0], 0.0, 0.0
-        for side, adding in enumerate((True, False)):
-            codes = places.absent(place) if adding else places.present(place)
-            weights = redraw.weights(codes, adding=adding)
-            more = target.at(codes) - current.at(codes)
-            helps = weights * (more if adding else -more)
-            if not len(codes) or helps.sum() <= 0:
-                continue
-            most[side] = int(np.count_nonzero(weights))
-            usual[side] = min(most[side], max(1, round(float(weights.sum()))))
-            gain += float((more if adding else -more)[weights > 0].sum())
-            expected += float(helps.sum())
-        if any(usual):
-            clarity = abs(float(reference.clarity[reference.index(place)]))
-            move = Move(place, (usual[0], usual[1]), (most[0], most[1]), clarity)
-            found.append((move, gain, expected))
-    return found
+    sides = []
+    for adding in (True, False):
+        codes = redraw.meant(adding=adding).codes
+        weights = redraw.weights(codes, adding=adding)
+        more = target.at(codes) - current.at(codes)
+        more = more if adding else -more
+        helps = places.total(codes, weights * more)
+        sides.append(
+            (
+                np.where(helps > 0, redraw.rooms(adding=adding), 0),
+                places.total(codes, weights),
+                np.where(helps > 0, places.total(codes, more), 0.0),
+                np.maximum(helps, 0.0),
+            )
+        )
+    (most_added, added, *one), (most_removed, removed, *other) = sides
+    for at in np.flatnonzero(most_added + most_removed).tolist():
+        most = int(most_added[at]), int(most_removed[at])
+        usual = [
+            min(room, max(1, round(float(weight[at])))) if room else 0
+            for room, weight in zip(most, (added, removed), strict=True)
+        ]
+        gain, expected = (float(x[at] + y[at]) for x, y in zip(one, other, strict=True))
+        clarity = abs(float(reference.clarity[at]))
+        move = Move(places.every[at], (usual[0], usual[1]), most, clarity)
+        yield Rated(at, move, gain, expected)
 
 
 def _woven(*orders: Sequence[Move]) -> list[Move]:

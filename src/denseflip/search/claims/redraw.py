@@ -9,7 +9,8 @@ the test.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,16 @@ from denseflip.errors import (
     whole_number,
 )
 from denseflip.graph import Codes, Graph, Nodes, Taxonomy
+from denseflip.graph.lazy_pairs import LazyPairs
+from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background, Frequencies
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import open_session
-from denseflip.search.claims.claim import Amounts, Claim, Place, Places, whole_claim
+from denseflip.search.claims.claim import Amounts, Claim, Place
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
+from denseflip.search.claims.places import PairsByPlace, Places, whole_claim
+from denseflip.search.claims.queue import Keep, Queue, Weights
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.probing import Probe, fewest_parts, joined
@@ -62,7 +67,6 @@ class Redraw:
     target: Frequencies | None = None
     elsewhere: Elsewhere | None = None
     apart: bool = True
-    _rooms: dict[tuple[Place, bool], int] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, codes: Codes, *, adding: bool) -> npt.NDArray[np.float64]:
         """The weight of each pair in a draw; 0 for pairs that the reading does not mean."""
@@ -76,14 +80,79 @@ class Redraw:
         more = has - self.current.at(codes)
         return np.maximum(more if adding else -more, 0.0)
 
+    def has_meant(self, codes: Codes, *, adding: bool) -> npt.NDArray[np.bool_]:
+        """Which of the pairs the reading means."""
+        return self.weights(codes, adding=adding) > 0
+
+    @cached_property
+    def _additions(self) -> PairsByPlace:
+        """The pairs to add that the reading may mean: the target class has them."""
+        assert self.target is not None
+        codes = self.target.codes
+        codes = codes[~are_among(codes, self.places.graph.codes)]
+        codes = codes[self.places.free.among(codes)]
+        return self.places.by_place(codes[self.has_meant(codes, adding=True)])
+
+    @cached_property
+    def _removals(self) -> PairsByPlace:
+        """The pairs to remove that the reading means."""
+        codes = self.places.free.present
+        return self.places.by_place(codes[self.has_meant(codes, adding=False)])
+
+    def meant(self, *, adding: bool) -> PairsByPlace:
+        """The pairs that a reading other than ``"any"`` can add, or remove."""
+        return self._additions if adding else self._removals
+
+    def pool(self, place: Place, *, adding: bool) -> Codes | LazyPairs:
+        """The pairs of a place that the reading can add, or remove, sorted."""
+        if self.reading != "any":
+            return self.meant(adding=adding)[place]
+        return self.places.absent(place) if adding else self.places.present(place)
+
+    def rooms(self, *, adding: bool) -> npt.NDArray[np.int64]:
+        """How many pairs the reading can add, or remove, by place."""
+        if self.reading != "any":
+            return self.places.tally(self.meant(adding=adding).codes)
+        return self.places.addable if adding else self.places.removable
+
     def room(self, place: Place, *, adding: bool) -> int:
         """How many pairs of a place the reading can add, or remove."""
-        known = self._rooms.get((place, adding))
-        if known is None:
-            codes = self.places.absent(place) if adding else self.places.present(place)
-            known = int(np.count_nonzero(self.weights(codes, adding=adding)))
-            self._rooms[place, adding] = known
-        return known
+        return len(self.pool(place, adding=adding))
+
+    def count_meant(self, graph: Graph, *, adding: bool) -> npt.NDArray[np.int64]:
+        """How many edges of a graph are among the pairs that the reading means, by place."""
+        if graph is self.places.graph:
+            return self._counted[not adding]
+        return self._count_meant(graph, adding=adding)
+
+    def _count_meant(self, graph: Graph, *, adding: bool) -> npt.NDArray[np.int64]:
+        if self.reading == "any":
+            return self.places.tally(graph.codes)
+        return self.places.tally(graph.codes[self.has_meant(graph.codes, adding=adding)])
+
+    @cached_property
+    def _counted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        graph = self.places.graph
+        return self._count_meant(graph, adding=True), self._count_meant(graph, adding=False)
+
+    def n_meant(self, *, adding: bool) -> npt.NDArray[np.int64]:
+        """How many pairs the reading means, joined or not, by place."""
+        return self._n_meant[not adding]
+
+    @cached_property
+    def _n_meant(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        places = self.places
+        if self.reading == "any":
+            return places.sizes, places.sizes
+        assert self.target is not None
+        codes = self.target.codes
+        more = places.tally(codes[self.has_meant(codes, adding=True)])
+        if self.reading == "typical":  # all pairs but those that all graphs have
+            always = ~self.has_meant(codes, adding=False)
+            return more, places.sizes - places.tally(codes[always])
+        assert self.current is not None
+        codes = self.current.codes
+        return more, places.tally(codes[self.has_meant(codes, adding=False)])
 
     def draw(self, amounts: Amounts, rng: np.random.Generator) -> Codes:
         """Codes of the pairs of one redraw.
@@ -101,55 +170,56 @@ class Redraw:
         for place, added, removed in amounts:
             here: list[Codes] = []
             for adding, wanted in ((True, added), (False, removed)):
-                if not wanted:
-                    continue
-                codes = self.places.absent(place) if adding else self.places.present(place)
-                codes = self.unshared(codes, place, amounts, drawn)
-                here.append(self._some(codes, place, wanted, rng, adding=adding))
+                if wanted:
+                    keep = self.unshared(place, amounts, drawn)
+                    here.append(self._some(place, wanted, rng, keep, adding=adding))
             drawn.append(joined(here))
         if self.elsewhere is not None and (net := self.elsewhere.wanted(amounts)):
             queue = self.elsewhere.queue(rng, adding=net > 0)
             drawn.append(self.elsewhere.take(queue, amounts, adding=net > 0))
         return drawn
 
-    def unshared(
-        self, codes: Codes, place: Place, amounts: Amounts, drawn: Sequence[Codes]
-    ) -> Codes:
-        """The pairs to draw from, in their order: two nodes share the pair between them."""
+    def unshared(self, place: Place, amounts: Amounts, drawn: Sequence[Codes]) -> Keep | None:
+        """Which pairs of a node may be drawn, if it shares pairs with other named nodes."""
         if place[1] is not None or len(amounts) < 2:
-            return codes
+            return None
         if not self.apart:
-            return codes[~np.isin(codes, joined(drawn))]
+            return lambda codes: ~np.isin(codes, joined(drawn))
+        n = self.places.graph.n_nodes
         others = [other for (other, _), _, _ in amounts if other != place[0]]
-        u, v = np.divmod(codes, self.places.graph.n_nodes)
-        return codes[~(np.isin(u, others) | np.isin(v, others))]
+        return lambda codes: ~(np.isin(codes // n, others) | np.isin(codes % n, others))
 
     def _some(
-        self, codes: Codes, place: Place, wanted: int, rng: np.random.Generator, *, adding: bool
+        self,
+        place: Place,
+        wanted: int,
+        rng: np.random.Generator,
+        keep: Keep | None,
+        *,
+        adding: bool,
     ) -> Codes:
-        if self.reading == "any":
-            if wanted > len(codes):
-                raise TooFewError(place, wanted, len(codes), adding=adding)
-            return codes[rng.choice(len(codes), size=wanted, replace=False, shuffle=False)]
-        weights = self.weights(codes, adding=adding)
-        codes, weights = codes[weights > 0], weights[weights > 0]
+        codes = self.pool(place, adding=adding)
+        if keep is not None:  # a node has few enough pairs to list
+            codes = codes[:]
+            codes = codes[keep(codes)]
         if wanted > len(codes):
             raise TooFewError(place, wanted, len(codes), adding=adding)
+        if self.reading == "any":
+            return codes[rng.choice(len(codes), size=wanted, replace=False, shuffle=False)]
+        assert not isinstance(codes, LazyPairs)
         # The k shortest exponential waiting times are k weighted draws without replacement.
-        waits = rng.exponential(size=len(codes)) / weights
+        waits = rng.exponential(size=len(codes)) / self.weights(codes, adding=adding)
         return codes[np.argpartition(waits, wanted - 1)[:wanted]]
 
-    def queue(self, place: Place, rng: np.random.Generator, *, adding: bool) -> Codes:
+    def queue(self, place: Place, rng: np.random.Generator, *, adding: bool) -> Queue:
         """The pairs that the reading means in a place, in the order of one redraw.
 
         Its first k pairs are a redraw of k pairs, so redraws of increasing amounts are nested.
         """
-        codes = self.places.absent(place) if adding else self.places.present(place)
-        if self.reading == "any":
-            return rng.permutation(codes)
-        weights = self.weights(codes, adding=adding)
-        codes, weights = codes[weights > 0], weights[weights > 0]
-        return codes[np.argsort(rng.exponential(size=len(codes)) / weights)]
+        pool = self.pool(place, adding=adding)
+        if isinstance(pool, LazyPairs) or self.reading == "any":
+            return Queue(pool, rng)
+        return Queue(pool, rng, Weights(self.weights(pool, adding=adding)))
 
     def fixed(self, amounts: Amounts) -> bool:
         """Whether all redraws are the same, because each place is filled or emptied completely."""

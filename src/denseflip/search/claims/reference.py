@@ -15,8 +15,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.graph import Codes, Graph
-from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, Places, net
+from denseflip.graph import Graph
+from denseflip.graph.pairs import are_among
+from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, net
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.serialise import Serialisable
 
@@ -91,13 +93,9 @@ class Reference:
         """Whether the group is large enough for intervals."""
         return len(self.group) >= FEWEST
 
-    @cached_property
-    def _index(self) -> dict[Place, int]:
-        return {place: i for i, place in enumerate(self.places.every)}
-
     def index(self, place: Place) -> int:
         """The column of a place in the arrays."""
-        return self._index[place]
+        return self.places.column(place)
 
     @cached_property
     def counts(self) -> Floats:
@@ -131,14 +129,13 @@ class Reference:
     @cached_property
     def intervals(self) -> tuple[Ints, Ints]:
         """The prediction interval of the group, by place."""
-        sizes = [self.places.counts(place)[0] for place in self.places.every]
-        return prediction_interval(self.counts, sizes)
+        return prediction_interval(self.counts, self.places.sizes)
 
     @property
     def share_in_range(self) -> float:
         """Share of the places in which the graph lies in the interval of the group."""
         low, high = self.intervals
-        now = _tally(self.places, self.places.graph.codes)
+        now = self.places.joined
         return float(np.mean((low <= now) & (now <= high)))
 
     @cached_property
@@ -160,28 +157,17 @@ class Reference:
     def furthest(self) -> tuple[Ints, Ints]:
         """The most pairs that a graph of the group has, or lacks, beside the original, by place."""
         original, places = self.places.graph, self.places
-        has = [_tally(places, np.setdiff1d(g.codes, original.codes, True)) for g in self.group]
-        lacks = [_tally(places, np.setdiff1d(original.codes, g.codes, True)) for g in self.group]
-        return np.max(has, axis=0), np.max(lacks, axis=0)
-
-
-def count_joined(codes: Codes, graph: Graph) -> int:
-    """How many of the pairs a graph joins."""
-    return int(np.isin(codes, graph.codes, assume_unique=True).sum())
+        has, lacks = np.zeros((2, len(places.sizes)), dtype=np.int64)
+        for graph in self.group:
+            common = places.tally(graph.codes[are_among(graph.codes, original.codes)])
+            np.maximum(has, places.tally(graph.codes) - common, out=has)
+            np.maximum(lacks, places.joined - common, out=lacks)
+        return has, lacks
 
 
 def _counts(places: Places, graphs: Sequence[Graph]) -> Floats:
     """Edges by graph and place."""
-    return np.stack([_tally(places, graph.codes) for graph in graphs]).astype(float)
-
-
-def _tally(places: Places, codes: Codes) -> Ints:
-    """How many of the pairs lie in each place."""
-    if places.taxonomy is None:
-        ends = np.concatenate(np.divmod(codes, places.graph.n_nodes))
-        degrees = np.bincount(ends, minlength=places.graph.n_nodes)
-        return degrees[[place[0] for place in places.every]].astype(np.int64)
-    return places.cells.count(codes)[places.cells.sizes > 0]
+    return np.stack([places.tally(graph.codes) for graph in graphs]).astype(float)
 
 
 class Limits:
@@ -191,12 +177,14 @@ class Limits:
     moves towards it; no more pairs are added, or removed, than some graph of the group differs by;
     and of the pairs that the reading means, the graph ends with no more (after removals, no fewer)
     than the interval of the group. The number of edges of the whole graph ends in its interval too,
-    unless it is kept.
+    unless it is kept, or unless ``total`` is False.
     """
 
-    def __init__(self, reference: Reference, redraw: Redraw) -> None:
-        self.reference, self.redraw = reference, redraw
+    def __init__(self, reference: Reference, redraw: Redraw, *, total: bool = True) -> None:
+        self.reference, self.redraw, self.total = reference, redraw, total
         self._largest: dict[tuple[Place, bool], int] = {}
+        self._counts: dict[bool, Floats] = {}
+        self._intervals: dict[bool, tuple[Ints, Ints]] = {}
 
     def largest(self, place: Place, *, adding: bool) -> int:
         """The most pairs that may be added, or removed, in a place."""
@@ -213,26 +201,31 @@ class Limits:
 
     def _of_meant(self, place: Place, *, adding: bool) -> int:
         """How many of the pairs that the reading means may be added, or removed."""
-        if self.redraw.reading == "any":
-            return self.redraw.places.counts(place)[0]
-        meant = self._meant(place, adding=adding)
-        if not len(meant):
+        redraw, at = self.redraw, self.reference.index(place)
+        if redraw.reading == "any":
+            return int(redraw.places.sizes[at])
+        if not redraw.n_meant(adding=adding)[at]:
             return 0
-        now = count_joined(meant, self.redraw.places.graph)
-        counts = [count_joined(meant, graph) for graph in self.reference.group]
-        low, high = prediction_interval(counts, len(meant))
-        return max(0, int(high) - now if adding else now - int(low))
+        if adding not in self._intervals:
+            counts, sizes = self._meant(adding=adding), redraw.n_meant(adding=adding)
+            self._intervals[adding] = prediction_interval(counts, sizes)
+        low, high = (int(end[at]) for end in self._intervals[adding])
+        now = int(redraw.count_meant(redraw.places.graph, adding=adding)[at])
+        return max(0, high - now if adding else now - low)
 
-    def _meant(self, place: Place, *, adding: bool) -> Codes:
-        """The pairs of a place that the reading means."""
-        members = self.redraw.places.members(place)
-        return members[self.redraw.weights(members, adding=adding) > 0]
+    def _meant(self, *, adding: bool) -> Floats:
+        """Edges of the group that the reading means, by graph and place."""
+        if adding not in self._counts:
+            graphs = self.reference.group
+            counts = [self.redraw.count_meant(graph, adding=adding) for graph in graphs]
+            self._counts[adding] = np.stack(counts).astype(float)
+        return self._counts[adding]
 
     def _away(self, place: Place, graph: Graph, *, adding: bool) -> float:
         """How many of the pairs meant the median of the group has more than a graph."""
-        meant = self._meant(place, adding=adding)
-        counts = [count_joined(meant, one) for one in self.reference.group]
-        return float(np.median(counts)) - count_joined(meant, graph)
+        at = self.reference.index(place)
+        now = self.redraw.count_meant(graph, adding=adding)[at]
+        return float(np.median(self._meant(adding=adding)[:, at])) - int(now)
 
     def at_median(self, amounts: Amounts) -> Amounts:
         """The claim with the amounts that bring each place to the median of the group.
@@ -296,7 +289,9 @@ class Limits:
 
     def allow(self, amounts: Amounts) -> bool:
         """Whether a claim is in range."""
-        return all(self.clip(amount) == amount for amount in amounts) and self.allow_total(amounts)
+        if self.total and not self.allow_total(amounts):
+            return False
+        return all(self.clip(amount) == amount for amount in amounts)
 
     def allow_total(self, amounts: Amounts) -> bool:
         """Whether the number of edges of the whole graph ends in its interval, or nearer to it."""

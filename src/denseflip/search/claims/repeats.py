@@ -9,7 +9,8 @@ import numpy as np
 
 from denseflip.graph import Codes
 from denseflip.search.claims.claim import Amounts, Place
-from denseflip.search.claims.elsewhere import Pool, TooFewError
+from denseflip.search.claims.elsewhere import TooFewError
+from denseflip.search.claims.queue import Queue
 from denseflip.search.claims.redraw import DRAWS, Redraw
 from denseflip.search.core.probing import Probe, joined
 
@@ -35,8 +36,8 @@ class Repeats:
         self.redraw = redraw
         self.misses = misses
         self._rng = rng
-        self._queues: list[dict[tuple[Place, bool], Codes]] = [{} for _ in range(draws)]
-        self._elsewhere: list[dict[bool, Pool]] = [{} for _ in range(draws)]
+        self._queues: list[dict[tuple[Place, bool], Queue]] = [{} for _ in range(draws)]
+        self._elsewhere: list[dict[bool, Queue]] = [{} for _ in range(draws)]
         self._failed = [0] * draws
         self._held: dict[Amounts, bool] = {}
 
@@ -50,17 +51,17 @@ class Repeats:
                     continue
                 if (place, adding) not in queues:
                     queues[place, adding] = self.redraw.queue(place, self._rng, adding=adding)
-                codes = queues[place, adding]
-                codes = self.redraw.unshared(codes, place, amounts, parts)
+                keep = self.redraw.unshared(place, amounts, parts)
+                codes = queues[place, adding].take(wanted, keep)
                 if wanted > len(codes):
                     raise TooFewError(place, wanted, len(codes), adding=adding)
-                parts.append(codes[:wanted])
+                parts.append(codes)
         elsewhere = self.redraw.elsewhere
         if elsewhere is not None and (net := elsewhere.wanted(amounts)):
-            pools, adding = self._elsewhere[which], net > 0
-            if adding not in pools:
-                pools[adding] = elsewhere.queue(self._rng, adding=adding)
-            parts.append(elsewhere.take(pools[adding], amounts, adding=adding))
+            others, adding = self._elsewhere[which], net > 0
+            if adding not in others:
+                others[adding] = elsewhere.queue(self._rng, adding=adding)
+            parts.append(elsewhere.take(others[adding], amounts, adding=adding))
         return np.sort(joined(parts))
 
     def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:

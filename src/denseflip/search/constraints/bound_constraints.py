@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
@@ -32,8 +32,8 @@ from denseflip.graph import Codes, Graph, Nodes, Pair, Taxonomy
 from denseflip.graph.cells import Cells
 from denseflip.graph.density import count_components
 from denseflip.graph.nodes import CROSS
-from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background
+from denseflip.search.constraints.free_pairs import FreePairs, count_ends
 
 Bools = npt.NDArray[np.bool_]
 _AT_ONCE = 256  # pairs of an order that are checked together
@@ -99,7 +99,7 @@ class BoundConstraints:
         if self._table is not None:
             found: Bools = self._table[codes]
             return found
-        return self._allowed(codes)
+        return self.free_pairs.among(codes)
 
     def free(self, codes: Codes) -> Codes:
         """The pairs that may change, in their order."""
@@ -112,52 +112,45 @@ class BoundConstraints:
             good = self.may_change(np.array([u * n + v for u, v in some], dtype=np.int64))
             yield from (pair for pair, free in zip(some, good.tolist(), strict=True) if free)
 
-    @cached_property
+    @property
     def can_remove(self) -> bool:
         """Whether any edge may be removed."""
-        return bool(self.may_change(self.graph.codes).any())
+        return len(self.free_pairs.present) > 0
 
-    @cached_property
+    @property
     def can_add(self) -> bool:
         """Whether any pair may be added."""
-        return self.n_free > int(self.may_change(self.graph.codes).sum())
+        return self.free_pairs.count_absent > 0
 
     @cached_property
     def closed(self) -> Bools:
         """The nodes at which nothing may change."""
-        n = self.graph.n_nodes
-        closed = np.ones(n, dtype=bool)
-        for codes in _all_codes(n):
-            free = self.free(codes)
-            if len(free):
-                closed[free // n] = False
-                closed[free % n] = False
-        return closed
+        pairs = self.free_pairs
+        removable = count_ends(pairs.present, self.graph.n_nodes)
+        return np.asarray(removable + pairs.count_absent_by_node() == 0)
 
     def renumbered(self, graph: Graph, old: Codes) -> BoundConstraints:
         """The same with renumbered nodes: ``old[v]`` is the old number of ``v``."""
-        n = max(self.graph.n_nodes, 1)
-
-        def free(codes: Codes) -> Bools:
-            u, v = (old[ends] for ends in np.divmod(codes, n))
-            return self.may_change(np.minimum(u, v) * n + np.maximum(u, v))
-
         terms = BoundConstraints(Constraints(), graph)
-        terms._static = [Rule("renumbered", free)] if self._static else []
+        if self._static:
+            pairs = self.free_pairs.renumbered(graph, old)
+            terms._static = [StaticRule("renumbered", pairs)]
         return terms
 
-    def _allowed(self, codes: Codes) -> Bools:
-        ok = np.ones(len(codes), dtype=bool)
+    @cached_property
+    def free_pairs(self) -> FreePairs:
+        """The pairs that may change, by their structure."""
+        pairs = FreePairs.all_of(self.graph)
         for rule in self._static:
-            ok &= rule.allows(codes)
-        return ok
+            pairs = pairs.both(rule.pairs)
+        return pairs
 
     @cached_property
     def _table(self) -> Bools | None:
         n = self.graph.n_nodes
         if n > _TABLE_NODES:
             return None
-        return self._allowed(np.arange(n * n, dtype=np.int64))
+        return self.free_pairs.among(np.arange(n * n, dtype=np.int64))
 
     # ---- graphs ---------------------------------------------------------------------------
 
@@ -170,7 +163,7 @@ class BoundConstraints:
         if not len(flipped):
             return None
         if self._static and not self.may_change(flipped).all():
-            return next(rule.name for rule in self._static if not np.all(rule.allows(flipped)))
+            return next(rule.name for rule in self._static if not rule.pairs.among(flipped).all())
         return next((rule.name for rule in self._dynamic if not rule.allows(graph, flipped)), None)
 
     def forbids(self, graph: Graph) -> bool:
@@ -245,9 +238,7 @@ class BoundConstraints:
     @cached_property
     def n_free(self) -> int:
         """How many pairs may change."""
-        if not self._static:
-            return self.graph.n_pairs
-        return sum(int(self.may_change(codes).sum()) for codes in _all_codes(self.graph.n_nodes))
+        return len(self.free_pairs.present) + self.free_pairs.count_absent
 
     def check_possible(self) -> None:
         """Raise an error that names the constraints if no pair may change at all."""
@@ -270,15 +261,15 @@ class BoundConstraints:
 
     # ---- rules ----------------------------------------------------------------------------
 
-    def _static_rules(self) -> Iterable[Rule]:
+    def _static_rules(self) -> Iterable[StaticRule]:
         given, graph = self.constraints, self.graph
-        n = max(graph.n_nodes, 1)
+        every = FreePairs.all_of(graph)
         if given.freeze:
             frozen = Frozen(given.freeze, given.regions, self.nodes, graph.n_nodes)
-            yield Rule("freeze", lambda codes: ~frozen.touches(*np.divmod(codes, n)))
+            yield StaticRule("freeze", frozen.others(graph))
         if given.only is not None:
-            wanted = given.only == "remove"
-            yield Rule("only", lambda codes: are_among(codes, graph.codes) == wanted)
+            adds = given.only == "add"
+            yield StaticRule("only", replace(every, can_add=adds, can_remove=not adds))
         if given.allowed is not None:
             mask = given.allowed
             if mask.shape != (graph.n_nodes, graph.n_nodes):
@@ -287,7 +278,7 @@ class BoundConstraints:
                     f"{graph.n_nodes} nodes."
                 )
                 raise InvalidParameterError(msg, parameter="allowed")
-            yield Rule("allowed", lambda codes: mask[np.divmod(codes, n)])
+            yield StaticRule("allowed", every.masked(mask))
         if given.allow_seen is not None:
             if self.background is None or not len(self.background):
                 msg = (
@@ -296,8 +287,10 @@ class BoundConstraints:
                 )
                 raise MissingInputError(msg, parameter=("allow_seen", "background"))
             seen = self.background.frequencies(range(len(self.background)))
-            least = given.allow_seen / 100
-            yield Rule("allow_seen", lambda codes: seen.at(codes) >= least - 1e-12)
+            least = given.allow_seen / 100 - 1e-12
+            if least > 0:
+                often = seen.codes[seen.at(seen.codes) >= least]
+                yield StaticRule("allow_seen", replace(every, listed=often))
 
     def _dynamic_rules(self) -> Iterable[Rule]:
         given, n_edges = self.constraints, self.graph.n_edges
@@ -327,17 +320,18 @@ class BoundConstraints:
 # ---- helpers --------------------------------------------------------------------------------
 
 
-def _all_codes(n: int) -> Iterable[Codes]:
-    """The codes of all pairs, row by row."""
-    for u in range(n - 1):
-        yield np.arange(u * n + u + 1, (u + 1) * n, dtype=np.int64)
+class StaticRule(NamedTuple):
+    """A constraint on pairs: its name, and the pairs that it allows to change."""
+
+    name: str
+    pairs: FreePairs
 
 
 class Rule(NamedTuple):
-    """One constraint: its name, and a function that tells which pairs or graphs it allows."""
+    """A constraint on graphs: its name, and a function that tells which ones it allows."""
 
     name: str
-    allows: Callable[..., Any]
+    allows: Callable[[Graph, Codes], Any]
 
 
 def degrees_within(limit: int, holds: Any) -> Callable[[Graph, Codes], bool]:
@@ -409,14 +403,15 @@ class Frozen:
                 raise InvalidParameterError(msg, parameter="freeze")
         self.pairs = np.array(sorted(pairs), dtype=np.int64)
 
-    def touches(self, u: Codes, v: Codes) -> Bools:
-        """Which pairs are frozen."""
-        out: Bools = self.frozen[u] | self.frozen[v]
-        for a, b in self.blocks:
-            out |= (a[u] & b[v]) | (b[u] & a[v])
-        if len(self.pairs):
-            out |= are_among(u * self.n_nodes + v, self.pairs)
-        return out
+    def others(self, graph: Graph) -> FreePairs:
+        """The pairs that are not frozen."""
+        sides = [self.frozen, *(side for block in self.blocks for side in block)]
+        each, kinds = np.unique(np.stack(sides, axis=1), axis=0, return_inverse=True)
+        meets = ~(each[:, None, 0] | each[None, :, 0])
+        for a in range(1, len(sides), 2):
+            one, other = each[:, a], each[:, a + 1]
+            meets &= ~((one[:, None] & other) | (other[:, None] & one))
+        return FreePairs(graph, kinds.ravel(), meets, self.pairs)
 
     def _take(self, name: str) -> None:
         inside = self._members(name)

@@ -46,6 +46,7 @@ class Walk:
     chosen : the method that found this, if the search chose between several.
     minimal : True if it was certified that no single edit can be undone without losing the flip.
     front : the Pareto front, if it was requested; this answer is one of it.
+    verified : the claim that the answer is, if the search was one for claims.
     notes : remarks on this answer alone; remarks on the whole search are in the problem.
     """
 
@@ -59,6 +60,7 @@ class Walk:
     chosen: str = ""
     minimal: bool | None = None
     front: tuple[Walk, ...] = ()
+    verified: Any = None
     notes: tuple[str, ...] = ()
 
 

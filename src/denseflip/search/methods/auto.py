@@ -34,7 +34,6 @@ from denseflip.search.methods.brief import (
     find_stable,
     no_sentence_note,
     phrase,
-    too_large,
     unsuitable,
 )
 
@@ -88,9 +87,6 @@ class Auto(Conversation):
             check_given(BACKGROUND, "auto", problem.nodes, problem.background)
         if problem.background is None or not len(problem.background):
             return self._pairs(problem, session, "there is no background to learn from")
-        if reason := too_large(problem):
-            problem.note(reason)
-            return self._pairs(problem, session, "the graph is too large for sentences")
         if not any(problem.accepts(label) for label in problem.background_labels):
             why = "the oracle labels no graph of the background as the target class"
             return self._pairs(problem, session, why)
@@ -161,13 +157,14 @@ class Auto(Conversation):
 
     def _note_choice(self, problem: Problem, ended: Walk, taxonomy: Taxonomy | None) -> None:
         """Note in which language an answer and its front are described, and why."""
-        why = "a short sentence about these regions is true as read"
+        true = f"true as read{' and in range' if ended.in_range else ''}"
+        why = f"a short sentence about these regions is {true}"
         if taxonomy is None or problem.nodes is None:
-            why = "the first language in which a short sentence is true as read"
+            why = f"the first language in which a short sentence is {true}"
             if self.language == "nodes":
-                why = "nodes were requested, and a short sentence is true as read"
+                why = f"nodes were requested, and a short sentence is {true}"
         elif taxonomy.index != problem.nodes.taxonomy(self.regions).index:
-            why = "the first regions in which a short sentence is true as read"
+            why = f"the first regions in which a short sentence is {true}"
         note = f"Described {phrase(taxonomy)}: {why}. Method: brief."
         for walk in {id(walk): walk for walk in (ended, *ended.front)}.values():
             walk.chosen, walk.notes = "brief", (*walk.notes, note)

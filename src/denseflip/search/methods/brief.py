@@ -24,7 +24,7 @@ from denseflip.errors import InvalidParameterError, check_name, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import BALANCE, IN_RANGE
-from denseflip.search.claims.claim import Place, Places, net
+from denseflip.search.claims.claim import Place, net
 from denseflip.search.claims.claim_search import (
     ClaimSearch,
     VerifiedClaim,
@@ -32,6 +32,7 @@ from denseflip.search.claims.claim_search import (
     shortest,
 )
 from denseflip.search.claims.elsewhere import Elsewhere
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import FEWEST, Reference, judge_claim
 from denseflip.search.claims.stable_search import StableGoal, StableSearch
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
 
 _FEW_CELLS = 3  # a stable sentence this short is taken without trying finer regions
 MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
+_MOST_REGIONS = 1000  # edges are counted for every pair of regions, in every graph
 _IN_RANGE_QUERIES = 1200  # that one language may take to find a sentence in range
-_MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memory
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,6 @@ class Brief(Conversation):
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search for claims, and return the walk to the best one."""
-        if reason := too_large(problem):
-            problem.note(f"{reason} Use a method for pairs, such as 'race'.")
-            raise StopSearch
         taxonomy = None
         if self.language != "nodes":
             taxonomy = problem.taxonomy(self.regions, "brief")
@@ -171,6 +169,9 @@ class Brief(Conversation):
                 balanced = attempt.balance == "on" or (
                     attempt.balance == "auto" and _keeps_edges(one_class, reference)
                 )
+                total = not (attempt.in_range and one_class.one_way and reference.keeps_edges)
+                if not total and not self._waive_total(problem):
+                    continue
                 if attempt.unbalanced_only and not _keeps_edges(one_class, reference):
                     continue  # the same search as before
                 probe = Probe(one_class, session)
@@ -188,6 +189,7 @@ class Brief(Conversation):
                         in_range=attempt.in_range,
                         balanced=balanced,
                         singles=not attempt.wide,
+                        total=total,
                     )
                     search.verified = claims
                     search.search()
@@ -210,6 +212,16 @@ class Brief(Conversation):
             raise
         return claims
 
+    def _waive_total(self, problem: Problem) -> bool:
+        """Whether the number of edges may leave its range: with one direction only, it must."""
+        if self.in_range == "require":
+            problem.note(
+                "Additions alone, or removals alone, change the number of edges, which is nearly "
+                "the same in all graphs of the new class, so no such answer is in range. Allow "
+                "both directions."
+            )
+        return self.in_range != "require"
+
     def walk(
         self, problem: Problem, claims: list[VerifiedClaim], taxonomy: Taxonomy | None
     ) -> Walk:
@@ -222,8 +234,8 @@ class Brief(Conversation):
         kept = [claims[i] for i in pareto_front([one.marks for one in claims])]
         best = shortest(kept if self.front else claims)
         if not self.front:
-            return _walk(problem, best, taxonomy)
-        walks = [_walk(problem, one, taxonomy) for one in kept]
+            return walk_to(problem, best, taxonomy)
+        walks = [walk_to(problem, one, taxonomy) for one in kept]
         ended = walks[kept.index(best)]
         ended.front = tuple(walks)
         return ended
@@ -305,7 +317,7 @@ def find_stable(
     if not found:
         return None
     best = goal.best(found)
-    ended = _walk(problem, best, best.claim.regions)
+    ended = walk_to(problem, best, best.claim.regions)
     ended.stability = goal.judge(best, problem.rng)
     return ended
 
@@ -353,17 +365,6 @@ def _keep_smaller(problem: Problem, one_class: Problem) -> None:
         problem.best = new
 
 
-def too_large(problem: Problem) -> str:
-    """Why the graph is too large for sentences; empty if it is not."""
-    n_pairs = problem.graph.n_pairs
-    if n_pairs <= _MOST_PAIRS:
-        return ""
-    return (
-        f"The graph has {n_pairs:,} pairs of nodes; a search for sentences that are true as read "
-        f"is limited to {_MOST_PAIRS:,}."
-    )
-
-
 def unsuitable(taxonomy: Taxonomy) -> str:
     """Why these regions cannot describe a change; empty if they can."""
     n = len(taxonomy.regions)
@@ -376,6 +377,11 @@ def unsuitable(taxonomy: Taxonomy) -> str:
         return (
             f"The taxonomy {taxonomy.name!r} has a region for every node, so its cells are single "
             "pairs and there is nothing to redraw."
+        )
+    if n > _MOST_REGIONS:
+        return (
+            f"The taxonomy {taxonomy.name!r} has {n:,} regions, so {n * (n + 1) // 2:,} pairs of "
+            f"regions; a search for sentences is limited to {_MOST_REGIONS:,} regions."
         )
     return ""
 
@@ -423,7 +429,8 @@ def _nearest_miss(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | N
     )
 
 
-def _walk(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> Walk:
+def walk_to(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> Walk:
+    """The walk to one redraw of a claim."""
     n, steps = problem.graph.n_nodes, []
     named = dict(zip(found.claim.places, found.parts, strict=False))
     for number, (place, codes) in enumerate(named.items(), 1):
@@ -438,7 +445,7 @@ def _walk(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> 
         steps.append(Step(BALANCE_BLOCK, "block", toggled, iteration=len(steps) + 1))
     graph = problem.graph.toggle_codes(np.sort(joined(found.parts)))
     ended = problem.end(graph, found.claim.label, steps)
-    ended.as_read, ended.in_range = found.as_read, found.in_range
+    ended.as_read, ended.in_range, ended.verified = found.as_read, found.in_range, found
     ended.notes = tuple(_full_or_empty(problem, found, taxonomy))
     return ended
 

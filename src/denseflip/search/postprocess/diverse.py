@@ -19,7 +19,8 @@ from denseflip.errors import InvalidParameterError, counted
 from denseflip.graph import Codes, Edits, Graph, Nodes
 from denseflip.graph.cells import cover_cells
 from denseflip.oracles.base_session import BudgetSpentError
-from denseflip.search.claims.claim import Place, Places
+from denseflip.search.claims.claim import Place
+from denseflip.search.claims.places import Places
 
 FEW_CELLS = 5  # of an answer in more cells, only those that hold half of its edits count
 MOST_OF_IT = 0.5
@@ -191,9 +192,12 @@ def _without(places: Places, used: Iterable[Place]) -> npt.NDArray[np.bool_]:
     """A node × node array that is False in these places."""
     n = places.graph.n_nodes
     allowed = np.ones((n, n), dtype=bool)
-    for place in used:
-        u, v = np.divmod(places.members(place), n)
-        allowed[u, v] = allowed[v, u] = False
+    for a, b in used:
+        if places.taxonomy is None:
+            allowed[a, b] = allowed[b, a] = False
+        elif b is not None:
+            one, other = places.taxonomy.members(a), places.taxonomy.members(b)
+            allowed[np.ix_(one, other)] = allowed[np.ix_(other, one)] = False
     return allowed
 
 

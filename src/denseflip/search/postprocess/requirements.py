@@ -13,7 +13,9 @@ from denseflip.graph import Graph
 from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.request import NOISE, Request
 from denseflip.result_scores import Robustness
+from denseflip.search.core.engine import must_be_in_range
 from denseflip.search.core.method import Method
+from denseflip.search.core.problem import Walk
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.postprocess.plausible import make_plausible
 from denseflip.search.postprocess.robust import Noise, PerturbationTest, make_robust
@@ -52,13 +54,24 @@ class Requirements:
         candidate: Candidate,
         method: Method,
         seed: int,
-        came_from: Graph,
-        regions: str | None,
+        found: Walk,
+        in_range: Robustness | None = None,
     ) -> dict[str, Any]:
-        """Make a counterfactual satisfy the requirements; return its measurements."""
+        """Make a counterfactual satisfy the requirements; return its measurements.
+
+        Parameters
+        ----------
+        candidate : the counterfactual; moved to one that satisfies them.
+        method, seed : the method that found it, and the seed of the search.
+        found : where the method ended.
+        in_range : the robustness of that answer, if it was made as robust as it can be in range.
+        """
         out: dict[str, Any] = {}
         if self.noise is not None:
-            out["robustness"] = make_robust(candidate, method, self.noise, seed, came_from, regions)
+            if in_range is None:
+                out["robustness"] = self._robust(candidate, method, seed, found)
+            else:
+                out["robustness"] = self._robust_beyond(candidate, method, seed, found, in_range)
         if self.plausible or self.most is not None:
             before = candidate.graph
             rng = np.random.default_rng((seed, 3))
@@ -73,6 +86,36 @@ class Requirements:
             if test is not None and candidate.graph != before:
                 out["robustness"] = _measure_again(candidate, test, out["robustness"])
         return out
+
+    def _robust(self, candidate: Candidate, method: Method, seed: int, found: Walk) -> Robustness:
+        assert self.noise is not None
+        regions = None if found.as_read is None else found.as_read.regions
+        return make_robust(candidate, method, self.noise, seed, found.graph, regions)
+
+    def _robust_beyond(
+        self, candidate: Candidate, method: Method, seed: int, found: Walk, seen: Robustness
+    ) -> Robustness:
+        """Leave the range if no answer in range is robust enough, and if that is allowed."""
+        problem, known = candidate.problem, list(candidate.problem.notes)
+        share = "was not measured" if seen.share is None else f"is {seen.share:.2f}"
+        short = (
+            f"No answer in range survives a share of {seen.wanted:g} of the perturbations; that of "
+            f"the best one found {share}"
+        )
+        if seen.reached:
+            return seen
+        if must_be_in_range(method.search):
+            problem.note(f'{short}. To accept an answer out of range, pass in_range="prefer".')
+            return seen
+        other = Candidate(problem, found, candidate.session)
+        beyond = self._robust(other, method, seed, found)
+        if beyond.reached:
+            candidate.move(other.graph, other.label, "robust")
+            problem.note(f"{short}. This answer does, but it may be out of range.")
+            return beyond
+        problem.notes[:] = known
+        problem.note(f"{short}. No answer out of range that does was found either.")
+        return seen
 
 
 def _measure_again(candidate: Candidate, test: PerturbationTest, before: Robustness) -> Robustness:

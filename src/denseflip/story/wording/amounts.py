@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from denseflip.counterfactual import Reading
 from denseflip.graph import Taxonomy
-from denseflip.search.claims.claim import Amount, Place, Places
+from denseflip.search.claims.claim import Amount, Place
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.wording.naming import join_words, written
 from denseflip.story.wording.vocabulary import Vocabulary
@@ -31,6 +32,7 @@ class Wording:
     taxonomy : the regions, or the nodes.
     reading : which connections are meant.
     before, after : the names of the original class and of the new class.
+    brief : whether connections "set B6 apart" and not "set B6 apart from BTBR".
     """
 
     words: Vocabulary
@@ -38,6 +40,7 @@ class Wording:
     reading: Reading = "any"
     before: str = ""
     after: str = ""
+    brief: bool = False
 
     def clause(
         self, amounts: Sequence[Amount], brackets: Sequence[str] = (), elsewhere: str = ""
@@ -51,8 +54,10 @@ class Wording:
         elsewhere : what changes in other places; empty if nothing does.
         """
         pieces = [*self.pieces(amounts, brackets), *filter(None, [elsewhere])]
-        if len(pieces) == 2 and " and " not in re.sub(r"\(.*?\)", "", pieces[0]):
-            return " and ".join(pieces)
+        first = re.sub(r"\(.*?\)", "", pieces[0])
+        clear = all(piece.endswith(")") for piece in pieces[:-1])
+        if clear or (len(pieces) == 2 and " and " not in first):
+            return join_words(pieces)
         return join_words(pieces, comma=True)
 
     def pieces(self, amounts: Sequence[Amount], brackets: Sequence[str] = ()) -> tuple[str, ...]:
@@ -62,8 +67,7 @@ class Wording:
         ends = brackets or [""] * len(amounts)
         same = self.words.inside == self.words.across
         return tuple(
-            f"{self._amount(amount, first=not (i and same))} "
-            f"{self._place(amount.place, texts, joint)}{end}"
+            self._piece(amount, self._place(amount.place, texts, joint), end, not (i and same))
             for i, (amount, end) in enumerate(zip(amounts, ends, strict=True))
         )
 
@@ -76,20 +80,45 @@ class Wording:
             for amount, end in zip(amounts, brackets, strict=True)
         )
 
-    def totals(self, amounts: Sequence[Amount]) -> str:
-        """The total numbers of edges added and removed: ``12 more and 8 fewer connections``."""
+    def totals(self, amounts: Sequence[Amount], where: str) -> str:
+        """The total numbers of edges added and removed, and where.
+
+        ``12 more and 8 fewer connections in 3 places``.
+        """
         added, removed = (sum(getattr(a, side) for a in amounts) for side in ("added", "removed"))
-        return self._amount(Amount((0, 1), added, removed), first=True)
+        amount = Amount((0, 1), added, removed)
+        if self._is_exchange(amount):
+            return self._exchange(amount, where)
+        return f"{self._amount(amount, first=True)} {where}"
+
+    def _piece(self, amount: Amount, place: str, end: str, first: bool) -> str:
+        if not self._is_exchange(amount):
+            return f"{self._amount(amount, first=first)} {place}{end}"
+        sides = ", ".join(
+            f"{_number(n)} {self.words.more if up else self.words.less}" for n, up in _sides(amount)
+        )
+        end = f" ({sides}: {end[2:]}" if end else f" ({sides})"
+        return self._exchange(amount, place) + end
+
+    def _is_exchange(self, amount: Amount) -> bool:
+        """Whether some connections are added and others removed, and only some are meant."""
+        return self.reading != "any" and amount.change == "mixed"
+
+    def _exchange(self, amount: Amount, place: str) -> str:
+        """``195 connections in the Frontal Lobe changed to what sets ASD apart from TD``."""
+        if self.reading == "typical":
+            what = f"{self.after} {self.words.members} usually have"
+        else:
+            what = f"sets {self._apart(self.after, self.before)}"
+        return f"{amount.total:,} {self.words.units} {place} changed to what {what}"
 
     def _amount(self, amount: Amount, *, first: bool) -> str:
         if self.reading == "any":
             return self._plain(amount) if first else self._without_noun(amount)
-        said = []
-        for i, (number, more) in enumerate(_sides(amount)):
-            direction = self.words.more if more else self.words.less
-            noun = f" {self.words.unit if number == 1 else self.words.units}" if not i else ""
-            said.append(f"{_number(number)} {direction}{noun} that {self._meant(more=more)}")
-        return " and ".join(said)
+        ((number, more),) = _sides(amount)
+        direction = self.words.more if more else self.words.less
+        noun = f" {self.words.unit if number == 1 else self.words.units}" if first else ""
+        return f"{_number(number)} {direction}{noun} that {self._meant(number, more=more)}"
 
     def _plain(self, amount: Amount) -> str:
         many = self.words.inside if amount.place[0] == amount.place[1] else self.words.across
@@ -101,12 +130,15 @@ class Wording:
         said = [f"{_number(n)} {self.words.more if up else self.words.less}" for n, up in sides]
         return " and ".join(said)
 
-    def _meant(self, *, more: bool) -> str:
+    def _meant(self, number: int, *, more: bool) -> str:
         """Which connections a reading means."""
         if self.reading == "typical":
-            return f"{self.after} usually {'has' if more else 'lacks'}"
+            return f"{self.after} {self.words.members} usually {'have' if more else 'lack'}"
         one, other = (self.after, self.before) if more else (self.before, self.after)
-        return f"set {one} apart from {other}"
+        return f"{'sets' if number == 1 else 'set'} {self._apart(one, other)}"
+
+    def _apart(self, one: str, other: str) -> str:
+        return f"{one} apart" if self.brief else f"{one} apart from {other}"
 
     def _place(self, place: Place, texts: tuple[str, ...], joint: dict[Place, str]) -> str:
         a, b = place
@@ -129,38 +161,66 @@ def _number(n: int) -> str:
 
 def bracket(amount: Amount, places: Places) -> str:
     """The numbers of edges before and after a change, of all that are possible."""
-    there = len(places.present(amount.place))
-    possible = there + len(places.absent(amount.place))
+    possible, there = places.counts(amount.place)
     if possible == 1:  # a single pair needs no numbers
         return ""
     return f" ({there:,} → {there + amount.added - amount.removed:,} of {possible:,})"
 
 
-def reference_bracket(place: PlaceReference, name: str, *, long: bool) -> str:
+def reference_bracket(place: PlaceReference, group: str, *, long: bool) -> str:
     """The numbers of edges before and after a change, and what real graphs have.
 
     Parameters
     ----------
     place : the place.
-    name : the name of the class of these graphs; empty if it was said before.
+    group : the graphs that it is compared with, for example ``B6 mice``; empty if they were named
+        before.
     long : whether to write full words.
     """
-    change = f"{place.before:,} → {place.after:,}"
-    n, least, most = len(place.group), min(place.group), max(place.group)
-    if place.in_range is False and not least <= place.after <= most:
-        how = "more" if place.after > most else "fewer"
-        graphs = f"the {n:,} {name} graphs" if name else f"those {n:,}"
-        return f" ({change}; {how} than any of {graphs} has: {least:,}–{most:,})"
-    usual = f"{place.median:,.0f}"
+    n = len(place.group)
+    if beyond := _beyond(place):
+        usual = f"{beyond[0]} than any of {f'the {n:,} {group}' if group else f'those {n:,}'}"
+        return f" ({change_of(place)}; {usual}: {beyond[1]})"
+    usual = f"{f'{group} ' if group else ''}usually {'have ' if long else ''}{place.median:,.0f}"
+    return f" ({change_of(place)}; {usual}{_interval(place, long=long)})"
+
+
+def reference_sentence(places: Sequence[PlaceReference], group: str) -> str | None:
+    """What real graphs have in one or two places, as a sentence; None if it needs a list."""
+    extremes = [_beyond(place) for place in places]
+    if not any(extremes):
+        if len(places) == 1:
+            usual = f"{places[0].median:,.0f} there{_interval(places[0], long=True)}"
+        else:
+            each = (f"{p.median:,.0f}{_interval(p, bracket=True)}" for p in places)
+            usual = f"{join_words(list(each))} there"
+        return f"{group[0].upper()}{group[1:]} usually have {usual}."
+    if len(places) > 1 or extremes[0] is None:
+        return None
+    how, ends = extremes[0]
+    return f"That is {how} than any of the {len(places[0].group):,} {group}: {ends}."
+
+
+def change_of(place: PlaceReference) -> str:
+    """The numbers of edges of a place before and after a change."""
+    return f"{place.before:,} → {place.after:,}"
+
+
+def _beyond(place: PlaceReference) -> tuple[str, str] | None:
+    """``more`` or ``fewer``, and the extremes, if a place out of range ends beyond all graphs."""
+    least, most = min(place.group), max(place.group)
+    if place.in_range is not False or least <= place.after <= most:
+        return None
+    return "more" if place.after > most else "fewer", f"{least:,}–{most:,}"
+
+
+def _interval(place: PlaceReference, *, long: bool = False, bracket: bool = False) -> str:
     if place.low is None or place.high is None:
-        return f" ({change}; {name or 'they'} usually {usual})"
+        return ""
     if long:
-        return (
-            f" ({change}; usual for {name} is {usual}, 95 % between {place.low:,} and "
-            f"{place.high:,})"
-        )
-    who = f"{name} usually" if name else "usually"
-    return f" ({change}; {who} {usual}, 95 % {place.low:,}–{place.high:,})"
+        return f", 95 % between {place.low:,} and {place.high:,}"
+    ends = f"95 % {place.low:,}–{place.high:,}"
+    return f" ({ends})" if bracket else f", {ends}"
 
 
 def phrases(words: Vocabulary) -> Iterator[str]:

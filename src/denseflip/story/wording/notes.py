@@ -105,6 +105,49 @@ def iteration_limit(result: Counterfactual) -> int | None:
     return limit if isinstance(limit, int) else None
 
 
+def not_found(sentences: Sentences) -> str:
+    """How far a search went that found nothing, in sentences."""
+    result = sentences.result
+    if result.status is Status.NOT_NEEDED:
+        return f"{sentences.opening} This is the target class already, so nothing has to change."
+    if len(result.edits):
+        far = (
+            f"It went as far as {sentences.counts(len(result.added), len(result.removed))} "
+            f"({100 * result.relative_distance:.1f} % of the edges of either graph) in "
+            f"{many(result.iterations, 'iteration')} and "
+            f"{many(result.calls, 'query')}; the answer there was "
+            f"{sentences.class_name(result.label_after)}."
+        )
+    else:
+        far = f"It used {many(result.calls, 'query')} and kept no change."
+    wanted, how = wanted_class(result, sentences.class_name), _ending(result)
+    return (
+        f"{sentences.opening} No change that leads to {wanted} was found: {sentences.method} {how} "
+        f"{far} {sentences.advice.text}"
+    )
+
+
+def _ending(result: Counterfactual) -> str:
+    if result.status is Status.BUDGET:
+        return "spent its budget of queries or time first (status: budget)."
+    status = f"(status: {result.status})"
+    limit = iteration_limit(result)
+    if limit is not None and result.iterations >= limit:
+        return f"reached its limit of {many(limit, 'iteration')} {status}."
+    return f"ran out of changes to try {status}."
+
+
+def many(n: int, what: str) -> str:
+    """A number with its noun.
+
+    >>> many(1, "query"), many(2, "query"), many(2, "pair of nodes")
+    ('1 query', '2 queries', '2 pairs of nodes')
+    """
+    first, _, rest = what.partition(" of ")
+    plural = f"{first[:-1]}ies" if first == "query" else f"{first}s"
+    return f"{n:,} {first if n == 1 else plural}" + (f" of {rest}" if rest else "")
+
+
 # ---- footnotes ----------------------------------------------------------------------------
 
 
@@ -183,7 +226,7 @@ def footnotes(
         confidence_note(result, sentences.class_name),
     ]
     if result.found:
-        notes += [_range_note(sentences), _balance_note(sentences)]
+        notes += [_range_note(sentences), _level_note(sentences), _balance_note(sentences)]
         notes += [sentences.tested, sentences.read, sentences.listed, sentences.rest]
         if result.minimal is True:
             notes.append(
@@ -224,9 +267,14 @@ def _range_note(sentences: Sentences) -> str | None:
         )
     else:
         out = [" – ".join(place.place) for place in sentences.reference if not place.is_inside]
+        one_way = sentences.result.constraints.get("only")
         where = ", ".join(out) or "the connections exchanged, or their number in all"
         text = (
-            f"Out of range ({where}): a graph with this change would be unlike {group}. No "
+            f"Every place that is named ends within the 95 % range of {group}, but "
+            f"{'removals' if one_way == 'remove' else 'additions'} alone change the number of "
+            f"{sentences.words.units}, which these graphs keep. So the change is out of range."
+            if one_way and not out
+            else f"Out of range ({where}): a graph with this change would be unlike {group}. No "
             "sentence in range was found, or none was searched for."
         )
     same = [
@@ -237,6 +285,17 @@ def _range_note(sentences: Sentences) -> str | None:
     if same:
         text += f" The two classes hardly differ in {', '.join(same)} (Hedges' g below 0.2)."
     return text
+
+
+def _level_note(sentences: Sentences) -> str | None:
+    """Whether the sentence also holds at the level that is usual for the new class."""
+    seen = sentences.level
+    if seen is None:
+        return None
+    after = sentences.class_name(sentences.claim.label)
+    usual = f"at the level usual for {after} (the median in every place that is named)"
+    count = f"{seen.flips} of {seen.draws} random choices change the answer"
+    return f"Also {usual}: {count}." if seen.true else f"Not {usual}: only {count}."
 
 
 def _balance_note(sentences: Sentences) -> str | None:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from denseflip.checks import count_words
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Status
 from denseflip.graph import Nodes
-from denseflip.search.claims.claim import Claim, Places, total
+from denseflip.search.claims.claim import Claim, total
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.verification import Verification
-from denseflip.story.wording.amounts import ITEM, Wording, bracket, reference_bracket
+from denseflip.story.wording.amounts import (
+    ITEM,
+    Wording,
+    bracket,
+    change_of,
+    reference_bracket,
+    reference_sentence,
+)
 from denseflip.story.wording.constraint_words import bound_to_some
-from denseflip.story.wording.notes import Advice, iteration_limit, next_advice, wanted_class
+from denseflip.story.wording.notes import Advice, many, next_advice, not_found
 from denseflip.story.wording.phrases import clause
 from denseflip.story.wording.vocabulary import Vocabulary
 
-LONG = 60  # longer sentences (in words) become a lead sentence and a list
-_SHORT = 40  # maximum number of words for the changes in the short form
+LONG = 40  # words of a sentence; a longer one becomes a lead sentence and a list
 _MOST = 0.8  # of the edits that the sentence does not name, name this share …
 _REST_NAMES = 6  # … if that takes at most this many names
 _LISTED = 12  # maximum number of connections listed in a footnote
+# Classes that are diagnoses: then "the diagnosis is", and otherwise "the data set says".
+_DIAGNOSES = re.compile(r"disorder|autis|asd\b|adhd|bipolar|schizo|depress|typically dev", re.I)
 _NOUNS = {"regions": "region pair", "nodes": "node", "pairs": "pair of nodes"}
 
 
@@ -40,6 +51,7 @@ class Sentences:
     as_read : the test of the claim as read; None if not tested.
     true_class : the class of the graph in the data set, by name; None if unknown.
     reference : what real graphs have in each place of the claim; empty if unknown.
+    level : the test of the claim at the median of these graphs; None if not tested.
     """
 
     result: Counterfactual
@@ -52,6 +64,7 @@ class Sentences:
     as_read: AsRead | None = None
     true_class: str | None = None
     reference: tuple[PlaceReference, ...] = ()
+    level: AsRead | None = None
 
     @property
     def claim(self) -> Claim:
@@ -74,18 +87,14 @@ class Sentences:
     def lead(self) -> str:
         """The sentence; a summary if it would be long."""
         if self.result.status is not Status.FOUND:
-            return self._not_found
+            return not_found(self)
         if not self.items:
-            return self._sentence(self.clause)
-        amounts = self.claim.amounts
-        if self.claim.language == "pairs":
-            return self._sentence(f"{self.wording('any').totals(amounts)}, those listed below")
-        where = (
-            f"at {len(amounts)} nodes"
-            if self.claim.language == "nodes"
-            else (f"in {len(amounts)} places")
-        )
-        totals = f"{self.wording().totals(amounts)} {where}, listed below"
+            return self._whole
+        claim, wording = self.claim, self.wording("any" if self.claim.language == "pairs" else None)
+        n = len(claim.amounts)
+        where = {"pairs": "", "nodes": f"at {n} nodes"}.get(claim.language, f"in {n} places")
+        listed = "those listed below" if claim.language == "pairs" else "listed below"
+        totals = f"{wording.totals(claim.amounts, where).rstrip()}, {listed}"
         return self._sentence(", and ".join(filter(None, (totals, self._elsewhere))))
 
     @cached_property
@@ -93,10 +102,41 @@ class Sentences:
         """The places one by one if the sentence would be long; else empty."""
         if not self.result.found or not self.words.counts or len(self.claim.amounts) < 2:
             return ()
-        whole = self._sentence(self.clause)
-        if sum(any(c.isalpha() for c in word) for word in whole.split()) <= LONG:
+        if self._is_short(self._whole):
             return ()
-        return self.wording("any").items(self.claim.amounts, self._brackets)
+        return self.wording("any").items(self.claim.amounts, self._brackets(long=False))
+
+    @cached_property
+    def _whole(self) -> str:
+        """The sentence without a list: the most explicit form that is short, else the last."""
+        forms = list(self._forms())
+        return next(filter(self._is_short, forms), forms[-1])
+
+    def _forms(self) -> Iterator[str]:
+        """The sentence in forms that are shorter and shorter."""
+        if not self.words.counts or not self.reference:
+            yield self._sentence(self.clause)
+            return
+        amounts, elsewhere = self.claim.amounts, self._elsewhere
+        if len(amounts) == 1:
+            yield self._sentence(self.clause)
+        short = self.wording().clause(amounts, self._brackets(long=False), elsewhere)
+        yield self._sentence(short)
+        if len(amounts) > 2:
+            return
+        # What real graphs have becomes a sentence of its own.
+        known = reference_sentence(self.reference, self._group)
+        if known is None:
+            return
+        changes = [f" ({change_of(place)})" for place in self.reference]
+        for brief in (False, True):
+            said = self.wording(brief=brief).clause(amounts, changes, elsewhere)
+            yield f"{self._sentence(said)} {known}"
+
+    def _is_short(self, text: str) -> bool:
+        """Whether the conditional has few words, without the limitation to its own edits."""
+        conditional = text[text.index("If ") :].replace(self.limit, "").split(". ")[0]
+        return count_words(conditional) <= LONG
 
     def _sentence(self, change: str) -> str:
         """The conditional; the subject is named once, unless the classifier is wrong about it."""
@@ -104,19 +144,13 @@ class Sentences:
         if not self.words.counts:  # the form of the paper
             again = self._again
             owner = self.words.possessor(again)
-            return f"{self._opening} If {owner} had {change}, then {again} would have been {after}."
+            return f"{self.opening} If {owner} had {change}, then {again} would have been {after}."
+        opening, owner = "", self.subject
         if self.correct is False:
-            opening, owner = f"{self._opening} ", f"the {self.words.whole or 'graph'}"
-        else:
-            this = self.subject.startswith("This ")
-            opening, owner = (
-                "",
-                self.words.possessor(f"t{self.subject[1:]}" if this else self.subject),
-            )
-        return (
-            f"{opening}If {owner} had {change}, it would have been {after} instead of "
-            f"{self._bare(self.result.label_before)}{self.limit}."
-        )
+            opening, owner = f"{self.opening} ", f"the {self.words.whole or 'graph'}"
+        elif owner.startswith(("This ", f"{self.words.subject} ")):
+            owner = f"{owner[0].lower()}{owner[1:]}"
+        return f"{opening}If {owner} had {change}, it would have been {after}{self.limit}."
 
     @property
     def in_range(self) -> bool | None:
@@ -136,16 +170,19 @@ class Sentences:
         alone = len(self.claim.amounts) == 1 and abs(number) == self.claim.total
         return f"{'as many' if alone else f'{abs(number):,}'} {direction} elsewhere"
 
-    @cached_property
-    def _brackets(self) -> tuple[str, ...]:
+    @property
+    def _group(self) -> str:
+        """The graphs that the graph is compared with: ``B6 mice``."""
+        return f"{self._after} {self.words.members}"
+
+    def _brackets(self, *, long: bool) -> tuple[str, ...]:
         """The numbers of each place: before, after, and what real graphs have."""
         if self.places is None:
             return ("",) * len(self.claim.amounts)
         if not self.reference:
             return tuple(bracket(amount, self.places) for amount in self.claim.amounts)
-        long = len(self.reference) == 1
         return tuple(
-            reference_bracket(place, self._after if i == 0 else "", long=long)
+            reference_bracket(place, self._group if i == 0 else "", long=long)
             for i, place in enumerate(self.reference)
         )
 
@@ -179,17 +216,17 @@ class Sentences:
             return f"{self.subject}: {before} already."
         if self.result.status is not Status.FOUND:
             return (
-                f"{self.subject}: {before}; no counterfactual found by {self._method} "
-                f"({self.result.status}, {_many(self.result.calls, 'query')})."
+                f"{self.subject}: {before}; no counterfactual found by {self.method} "
+                f"({self.result.status}, {many(self.result.calls, 'query')})."
             )
         claim = self.claim
         head = f"{self.subject}: {before} → {self.class_name(claim.label)}"
-        if len(self.clause.split()) <= _SHORT:
+        if count_words(self.clause) <= LONG:
             return f"{head} with {self.clause}{self.limit}."
         place, added, removed = claim.amounts[0]
         return (
-            f"{head} with changes in {_many(len(claim.amounts), self.noun)}, most in "
-            f"{claim.name(place)} ({self._counts(added, removed)}){self.limit}."
+            f"{head} with changes in {many(len(claim.amounts), self.noun)}, most in "
+            f"{claim.name(place)} ({self.counts(added, removed)}){self.limit}."
         )
 
     @property
@@ -200,7 +237,7 @@ class Sentences:
             return self.standard
         claim = self.claim
         rows = "; ".join(
-            f"{claim.name(place)}: {self._counts(added, removed)}"
+            f"{claim.name(place)}: {self.counts(added, removed)}"
             for place, added, removed in claim.amounts
         )
         part = len(self.verification.edits)
@@ -210,9 +247,9 @@ class Sentences:
             f"Together {part:,} of {words.count(result.distance)}.",
             (
                 f"The whole counterfactual has an edit distance of {result.distance:,} "
-                f"({self._counts(len(result.added), len(result.removed))}; "
+                f"({self.counts(len(result.added), len(result.removed))}; "
                 f"{100 * result.relative_distance:.1f} % of the edges of either graph) and was "
-                f"found by {self._method} with {_many(result.calls, 'query')}."
+                f"found by {self.method} with {many(result.calls, 'query')}."
             ),
             self.tested,
             self.read or "",
@@ -239,13 +276,13 @@ class Sentences:
                 "changes that are needed."
             )
         thing = self.noun
-        asked = _many(test.questions, "query")
-        where = _many(k, thing) if k > 1 else f"one {thing}"
+        asked = many(test.questions, "query")
+        where = many(k, thing) if k > 1 else f"one {thing}"
         where = f"{'at' if self.claim.language == 'nodes' else 'in'} {where}"
         text = f"Tested with {asked}: the changes named here flip the classifier alone. They are "
         if n < result.distance:
             all_links = self.words.count(result.distance)
-            text += f"{n:,} of {all_links}, {k:,} of {_many(test.n_cells, thing)}"
+            text += f"{n:,} of {all_links}, {k:,} of {many(test.n_cells, thing)}"
             if test.minimal and k > 1:
                 text += f"; no {thing} named can be left out"
             return f"{text}."
@@ -345,15 +382,14 @@ class Sentences:
     def clause(self) -> str:
         """The clause on what there would be less and more of."""
         if self.words.counts:
-            return self.wording().clause(self.claim.amounts, self._brackets, self._elsewhere)
+            long = self._brackets(long=len(self.reference) == 1)
+            return self.wording().clause(self.claim.amounts, long, self._elsewhere)
         return clause(self.claim.amounts, self.claim.taxonomy, self.words)
 
-    def wording(self, reading: Reading | None = None) -> Wording:
+    def wording(self, reading: Reading | None = None, *, brief: bool = False) -> Wording:
         """The wording of amounts, for the reading in which the sentence is true."""
-        claim = self.claim
-        return Wording(
-            self.words, claim.taxonomy, reading or claim.reading, self._before, self._after
-        )
+        claim, classes = self.claim, (self._before, self._after)
+        return Wording(self.words, claim.taxonomy, reading or claim.reading, *classes, brief)
 
     @cached_property
     def places(self) -> Places | None:
@@ -378,37 +414,6 @@ class Sentences:
 
     # ---- not found ----------------------------------------------------------------------
 
-    @property
-    def _not_found(self) -> str:
-        result = self.result
-        if result.status is Status.NOT_NEEDED:
-            return f"{self._opening} This is the target class already, so nothing has to change."
-        wanted = wanted_class(result, self.class_name)
-        if len(result.edits):
-            far = (
-                f"It went as far as {self._counts(len(result.added), len(result.removed))} "
-                f"({100 * result.relative_distance:.1f} % of the edges of either graph) in "
-                f"{_many(result.iterations, 'iteration')} and "
-                f"{_many(result.calls, 'query')}; the answer there was "
-                f"{self.class_name(result.label_after)}."
-            )
-        else:
-            far = f"It used {_many(result.calls, 'query')} and kept no change."
-        return (
-            f"{self._opening} No change that leads to {wanted} was found: {self._method} "
-            f"{self._ending} {far} {self.advice.text}"
-        )
-
-    @property
-    def _ending(self) -> str:
-        if self.result.status is Status.BUDGET:
-            return "spent its budget of queries or time first (status: budget)."
-        status = f"(status: {self.result.status})"
-        limit = iteration_limit(self.result)
-        if limit is not None and self.result.iterations >= limit:
-            return f"reached its limit of {_many(limit, 'iteration')} {status}."
-        return f"ran out of changes to try {status}."
-
     @cached_property
     def advice(self) -> Advice:
         """What to try next if nothing was found; else empty."""
@@ -417,16 +422,20 @@ class Sentences:
     # ---- helpers ------------------------------------------------------------------------
 
     @property
-    def _opening(self) -> str:
+    def opening(self) -> str:
+        """How the graph is classified, and its true class if that is another."""
         said = f"{self.subject} is {self._classed(self.result.label_before)}"
-        wrong = self.correct is False
-        return f"{said}; the data set says {self.true_class}." if wrong else f"{said}."
+        if self.correct is not False:
+            return f"{said}."
+        diagnoses = any(map(_DIAGNOSES.search, self.class_names.values()))
+        says = "the diagnosis is" if diagnoses and self.words.whole else "the data set says"
+        return f"{said}; {says} {self.true_class}."
 
     @property
     def classified(self) -> str:
         """The class of the graph and, if known, its true class, in a sentence."""
-        same = self._opening[:-1] + ", as in the data set."
-        return same if self.correct else " ".join(filter(None, (self._opening, self.truth)))
+        same = self.opening[:-1] + ", as in the data set."
+        return same if self.correct else " ".join(filter(None, (self.opening, self.truth)))
 
     @property
     def correct(self) -> bool | None:
@@ -449,11 +458,6 @@ class Sentences:
             return f"{self.words.verb} {self.class_name(label)}"
         return f"labelled {label!r}"
 
-    def _bare(self, label: Label) -> str:
-        """The name of a label, or the label itself, for use after `_classed`."""
-        named = label in self.class_names or (isinstance(label, str) and label)
-        return self.class_name(label) if named else repr(label)
-
     @property
     def _again(self) -> str:
         """The subject when it is repeated: ``Patient X`` becomes ``X``, as in the paper."""
@@ -465,19 +469,15 @@ class Sentences:
         return f"the {thing}" if head == "This" and thing else self.subject
 
     @property
-    def _method(self) -> str:
+    def method(self) -> str:
+        """The name of the method."""
         return self.result.method or "the search"
 
-    def _counts(self, added: int, removed: int) -> str:
+    def counts(self, added: int, removed: int) -> str:
+        """``2 edges removed, 1 added``."""
         sides = []
         if removed:
             sides.append(f"{self.words.count(removed)} removed")
         if added:
             sides.append(f"{added:,} added" if removed else f"{self.words.count(added)} added")
         return ", ".join(sides) or "no change"
-
-
-def _many(n: int, what: str) -> str:
-    first, _, rest = what.partition(" of ")
-    plural = f"{first[:-1]}ies" if first == "query" else f"{first}s"
-    return f"{n:,} {first if n == 1 else plural}" + (f" of {rest}" if rest else "")

@@ -24,6 +24,7 @@ class Vocabulary(Serialisable, named="a vocabulary", closed=True):
     ----------
     name : name of the vocabulary.
     subject : noun for the owner of a graph: ``Patient``, ``Mouse``, ``Graph``.
+    members : several owners of one class, after its name: ``B6 mice``, ``Bipolar subjects``.
     whole : the part of the subject that the graph shows (``brain``); empty if the subject is the
         graph.
     inside : what there is less or more of inside one region.
@@ -47,6 +48,7 @@ class Vocabulary(Serialisable, named="a vocabulary", closed=True):
 
     name: str = "graph"
     subject: str = "Graph"
+    members: str = "graphs"
     whole: str = ""
     inside: str = "edges"
     across: str = "edges"
@@ -154,7 +156,12 @@ _NETWORK = Vocabulary(
     caveat=_GRAPH_CAVEAT,
 )
 _CONNECTOME = replace(
-    _NETWORK, name="connectome", subject="Subject", whole="brain", caveat=_BRAIN_CAVEAT
+    _NETWORK,
+    name="connectome",
+    subject="Subject",
+    members="subjects",
+    whole="brain",
+    caveat=_BRAIN_CAVEAT,
 )
 _BRAIN = replace(_CONNECTOME, name="brain", subject="Patient", within="in")
 _PAPER = replace(
@@ -168,7 +175,7 @@ _PAPER = replace(
     units="links",
     counts=False,
 )
-_MOUSE = replace(_BRAIN, name="mouse", subject="Mouse")
+_MOUSE = replace(_BRAIN, name="mouse", subject="Mouse", members="mice")
 VOCABULARIES: dict[str, Vocabulary] = {
     words.name: words
     for words in (_BRAIN, _PAPER, _CONNECTOME, _NETWORK, _MOUSE, Vocabulary(caveat=_GRAPH_CAVEAT))

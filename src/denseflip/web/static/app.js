@@ -114,6 +114,7 @@
       if (one.type === "checkbox" ? one.checked : one.value !== "") tables[one.name] = one.type === "checkbox" || one.value;
     }
     if (Object.keys(tables).length) form.append("options", JSON.stringify(tables));
+    for (const one of document.querySelectorAll("select.reading")) if (one.value) form.append(one.name, one.value);
     said.textContent = "Reading …";
     try {
       const got = await api("/api/uploads", { method: "POST", body: form });
