@@ -370,8 +370,9 @@ class Nodes(Serialisable, named="a node table", partial=True):
     def names_of(self, header: Sequence[str]) -> tuple[tuple[str, ...], str]:
         """The node names that a file's header means, and the column of `ids` that it matches.
 
-        A header of codes, or of names that this table has numbered, is translated. Any other
-        header is returned unchanged, with an empty text.
+        A header of codes, or of names that this table has numbered, is translated. It may lack
+        nodes of the table, or have more, which keep their codes. Any other header is returned
+        unchanged, with an empty text.
 
         >>> nodes = Nodes(("Insula L", "Insula R"), ids={"code": ("3001", "3002")})
         >>> nodes.names_of(("3002", "3001"))
@@ -379,14 +380,14 @@ class Nodes(Serialisable, named="a node table", partial=True):
         """
         words = tuple(header)
         known = set(self.names)
-        if known.issuperset(words):
+        if _nested(known, words):
             return words, ""
         for column, codes in self.ids.items():
-            name = dict(zip(codes, self.names, strict=True))
-            if all(x in name for x in words):
-                return tuple(name[x] for x in words), column
+            if _nested(set(codes), words):
+                name = dict(zip(codes, self.names, strict=True))
+                return tuple(name.get(x, x) for x in words), column
         numbered = numbered_names(words)
-        return (numbered, "") if known.issuperset(numbered) else (words, "")
+        return (numbered, "") if _nested(known, numbered) else (words, "")
 
     def check_fits(self, n_nodes: int, what: str = "graph") -> None:
         """Raise if the table and a graph have different numbers of nodes."""
@@ -416,6 +417,11 @@ class Nodes(Serialisable, named="a node table", partial=True):
         ]
         columns = ("name", *self.regions, *(_AXES if points else ()))
         return html_table(title, columns, rows, total=self.n_nodes)
+
+
+def _nested(known: set[str], words: tuple[str, ...]) -> bool:
+    """Whether all words are known, or all that is known is among the words."""
+    return known.issuperset(words) or known.issubset(words)
 
 
 def _listed(values: Any, what: str) -> tuple[Any, ...]:

@@ -560,6 +560,22 @@ def test_damaged_matlab_files_are_told(tmp_path, cut):
 # ---- the rest ---------------------------------------------------------------------------
 
 
+def test_codes_of_a_data_set_that_lacks_parcels(tmp_path):
+    from denseflip.workflow.subject import find_subject
+
+    folder = tmp_path / "lab"
+    folder.mkdir()
+    data, classes = labs.cohort("abide", 6)
+    data["Pitt_0000002"][:, 3] = 0.0
+    codes = tuple(str(2001 + 10 * i) for i in range(len(NAMES)))
+    labs.abide(folder, data, codes)
+    table = Nodes(NAMES, REGIONS, ids={"code": codes})
+    found = import_folder(folder, classes, nodes=table, drop_nodes=True)
+    assert found.nodes.names == (*NAMES[:3], *NAMES[4:])
+    subject = find_subject(folder / "Pitt_0000001_rois_aal.1D", background=found)
+    assert subject.graph == found["Pitt_0000001"].graph
+
+
 def test_a_new_file_meets_a_data_set_that_lacks_parcels(tmp_path):
     """The nodes that were left out of the data set are left out of a file explained with it."""
     from denseflip.workflow.subject import find_subject
