@@ -155,6 +155,26 @@ def phenotype(path: Path, classes: Mapping[str, str]) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
+def official_phenotype(path: Path, ids: Sequence[str], *, without: int) -> None:
+    """The shape of ABIDE's Phenotypic_V1_0b_preprocessed1.csv.
+
+    Two index columns, ids under four names, ``no_filename`` for people of either group without a
+    file, -9999 and empty cells for missing measurements.
+    """
+    lines = [
+        ",Unnamed: 0,SUB_ID,X,subject,SITE_ID,FILE_ID,DX_GROUP,DSM_IV_TR,AGE_AT_SCAN,SEX,"
+        "HANDEDNESS_CATEGORY,FIQ,func_mean_fd,qc_rater_1,qc_notes_rater_1,SUB_IN_SMP"
+    ]
+    for i, key in enumerate([*ids, *["no_filename"] * without]):
+        number, site, group = 50002 + i, ("PITT", "NYU")[i % 2], 1 + i % 2
+        fiq = -9999 if i % 2 and i < len(ids) else 100 + i
+        lines.append(
+            f"{i},{i + 1},{number},{i + 1},{number},{site},{key},{group},{2 - group},"
+            f"{12.5 + i},{1 + i % 2},R,{fiq},0.{i + 1},OK,,1"
+        )
+    path.write_text("\n".join(lines) + "\n")
+
+
 @dataclass(frozen=True)
 class Layout:
     """How a layout is written, what its graphs are called, and whether it holds time series."""

@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from denseflip import Graph, explain
-from denseflip.cli.progress import ProgressLine
+from denseflip.cli.progress import FileProgress, ProgressLine
 
 GRAPH = Graph.from_edges(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
 
@@ -56,3 +56,18 @@ def test_nothing_is_written_where_there_is_no_terminal():
     with ProgressLine("tri", console=console) as watch:
         assert watch.listener is None
     assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_files_are_counted_in_a_log_with_the_time_left(capsys):
+    now = [0.0]
+    with FileProgress("read", clock=lambda: now[0]) as watch:
+        watch.expect(100)
+        for i in range(31):
+            watch(f"s{i}.csv")
+            now[0] += 1.0
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "10 of 100 files read, about 90 s left"
+    assert said[1:] == [
+        "20 of 100 files read, about 80 s left",
+        "30 of 100 files read, about 70 s left",
+    ]

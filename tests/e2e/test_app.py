@@ -431,7 +431,7 @@ def test_taking_away(desk, tmp_path: Path):
         got[name] = target.read_bytes()
     assert got["denseflip.svg"].startswith(b"<svg")
     assert got["denseflip.png"].startswith(b"\x89PNG")
-    assert got["edits.csv"].startswith(b"change,")
+    assert got["edits.csv"].startswith(b"id,change,")
     assert len(got["brain.node"].splitlines()) == 116
     page.click("#tab-circle")
     with page.expect_download() as waiting:

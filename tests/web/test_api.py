@@ -186,7 +186,7 @@ def test_what_is_taken_away(client, done):
     assert strip.headers["content-type"] == "image/svg+xml"
     assert 'id="group"' in strip.text
     lines = client.get(at + "edits.csv").text.splitlines()
-    assert lines[0].startswith("change,node_1,node_2,name_1")
+    assert lines[0].startswith("id,change,node_1,node_2,name_1")
     assert len(lines) == 1 + result["distance"]
     matrix = [line.split("\t") for line in client.get(at + "brain.edge").text.splitlines()]
     assert len(matrix) == len(matrix[0]) == 12

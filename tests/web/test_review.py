@@ -17,7 +17,7 @@ from denseflip.limits import allow
 from denseflip.story.describe import describe
 from denseflip.web import api
 from denseflip.web import library as shelf
-from denseflip.web.downloads import brainnet_edges, edits_csv, story_of
+from denseflip.web.downloads import brainnet_edges, make_file, story_of
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -98,8 +98,9 @@ def test_a_matrix_that_would_be_too_large_is_not_written(story):
 def test_a_spreadsheet_takes_no_name_for_a_formula(story):
     names = ("=1+1", "+a", "-b", "@c", "\tx", "plain", *(f"n{i}" for i in range(6)))
     nodes = Nodes(tuple(n.strip("\t") or "t" for n in names))
-    rows = list(csv.reader(io.StringIO(edits_csv(told(story.result.original, nodes)))))
-    cells = [cell for row in rows[1:] for cell in row[3:7]]
+    result = {"story": told(story.result.original, nodes).to_dict()}
+    rows = list(csv.reader(io.StringIO(make_file("edits.csv", result))))
+    cells = [cell for row in rows[1:] for cell in row[4:8]]
     assert cells
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
 

@@ -140,6 +140,33 @@ def test_a_folder_becomes_a_data_set_that_can_be_dropped(client):
     assert "cannot be deleted" in kept.json()["error"]["message"]
 
 
+def test_options_of_a_folder(client):
+    held = {k: v for k, v in STUDY.items() if k != "labels.csv"}
+    lines = [f"{k.removesuffix('.csv')},x{i},{'Pp'[i == 3]}{i % 2}" for i, k in enumerate(held)]
+    content = packed({**held, "labels.csv": "\n".join(["scan,serial,arm", *lines])})
+    message = send(client, "s.zip", content).json()["error"]["message"]
+    assert message.endswith('In the form: "Class column".')
+    options = {"id_column": "scan", "label_column": "ARM", "classes": "P1=patient,P0=control"}
+    answer = send(client, "s.zip", content, options=json.dumps(options))
+    assert answer.status_code == 201, answer.text
+    said = " ".join(answer.json()["notes"])
+    assert "classes from the column 'arm'" in said
+    assert "were read as one class, 'P1'" in said
+    key = answer.json()["dataset"]
+    assert client.get(f"/api/datasets/{key}").json()["classes"] == {"patient": 4, "control": 4}
+    for bad, message in (
+        ("[]", "must be a JSON object"),
+        ('{"colour": 1}', "Unknown option of an import 'colour'"),
+        ('{"nodes": "../../etc/passwd"}', "Unknown atlas"),
+        ('{"drop_nodes": "yes"}', "drop_nodes must be True or False"),
+        ('{"classes": 3}', "classes must be a text"),
+        ('{"drop_subjects": "nobody", "label_column": "arm"}', "Unknown subject 'nobody'"),
+    ):
+        refused = send(client, "s.zip", content, options=bad)
+        assert refused.status_code in (400, 404), (bad, refused.text)
+        assert message in refused.json()["error"]["message"]
+
+
 def test_a_data_set_file_is_taken(client, tmp_path):
     path = make_cohort(6, seed=5).save(tmp_path / "other.dfd")
     answer = send(client, "other.dfd", path.read_bytes())

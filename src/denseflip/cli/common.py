@@ -100,6 +100,7 @@ _VALUES = {
     "first_node": "0|1",
     "header": "none|row|column|both",
     "classes": "A,B",
+    "drop_subjects": "ID,ID or incomplete",
     "files": "PATTERN",
     "id_column": "NAME",
     "id_pattern": "REGEX",
@@ -107,9 +108,11 @@ _VALUES = {
     "label_column": "NAME",
     "labels": "FILE",
     "match": "position",
+    "name_column": "NAME",
     "nodes": "nodes.csv",
     "oracle": "module:function or FILE",
     "percentile": "90",
+    "region_columns": "A,B",
     "variable": "NAME",
 }
 

@@ -39,7 +39,7 @@ def compare(
     oracle: str | None = None,
     input: str = "auto",
     batch: bool = False,
-    nodes: Path | None = None,
+    nodes: str | None = None,
     background: str | None = None,
     percentile: float | None = None,
     threshold: float | None = None,

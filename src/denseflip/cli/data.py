@@ -11,7 +11,9 @@ import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
 from denseflip.cli.options import documented, reading_options, refuse
+from denseflip.cli.progress import FileProgress
 from denseflip.reading import Reading
+from denseflip.table_options import TableOptions
 
 if TYPE_CHECKING:
     from denseflip.datasets import Card, Dataset
@@ -155,7 +157,7 @@ def find_graph(
     source: str,
     graph_id: str | None,
     *,
-    nodes: Path | None = None,
+    nodes: str | None = None,
     background: str | None = None,
     reading: Reading | None = None,
     **weighted: Any,
@@ -214,11 +216,11 @@ class _Bar:
 
 @app.command("import")
 @reading_options(without=("kind",))
-@documented()
+@documented(TableOptions)
 def import_(
     folder: Path,
     labels: Path | None = None,
-    nodes: Path | None = None,
+    nodes: str | None = None,
     out: Path | None = None,
     kind: str = "auto",
     measure: str = "pearson",
@@ -230,6 +232,9 @@ def import_(
     variable: str | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
+    name_column: str | None = None,
+    region_columns: str | None = None,
+    number_names: bool = False,
     weights: bool = False,
     files: str | None = None,
     id_pattern: str | None = None,
@@ -239,6 +244,8 @@ def import_(
     axis: str | None = None,
     ignore_weights: bool = False,
     allow_single: bool = False,
+    drop_nodes: bool = False,
+    drop_subjects: str | None = None,
     *,
     reading: Reading,
     force: bool = False,
@@ -250,25 +257,19 @@ def import_(
 
     Arguments
     ---------
-    folder : A folder with one file per graph, one folder per class, the output of XCP-D, QSIRecon,
-        CONN and others, the TU format, or an export; or a file with a stack of matrices.
+    folder : A folder with one file per graph, one folder per class or (with --labels) per site, the
+        output of XCP-D, QSIRecon, CONN and others, the TU format, or an export; or a file with a
+        stack of matrices.
 
     Labels
     ------
-    labels : Table with one row per graph: id,label, or a BIDS participants.tsv. Default: the
-        sub-folders, or a participants.tsv in the folder.
-    classes : Comma-separated class names in order; the first is class 0. Other classes are left
-        out. 1=autism names class 1 autism.
-    id_column : Id column of the labels file.
-    label_column : Label column of the labels file.
+    labels : Table with one row per graph (CSV, TSV, Excel): id,label, or a BIDS participants.tsv.
+        Default: the sub-folders, or a participants.tsv in the folder.
     id_pattern : Regular expression for the id in a file name (first group).
-    skip_unmatched : Leave out files without a label, labels without a file, and missing classes.
-    na : Comma-separated codes of a missing class. Default: n/a, na, nan, null.
     allow_single : Allow a class with a single graph.
 
     Files and nodes
     ---------------
-    nodes : Node table (name, regions, and x, y, z if known), or a dseg.tsv.
     kind : Kind of the files: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd,
         xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide.
     variable : Array to read from .npz and .mat files with several arrays.
@@ -303,25 +304,31 @@ def import_(
     target = out or Path(f"{given.stem if given.is_file() else given.name}{SUFFIX}")
     check_new_file(target, force=force, error=DatasetError)
     keep = make_keep(percentile, threshold, edges)
-    with progress() as bars:
-        task = bars.add_task("reading", total=None)
+    tables = TableOptions(
+        classes=classes,
+        id_column=id_column,
+        label_column=label_column,
+        skip_unmatched=skip_unmatched,
+        na=na,
+        drop_subjects=drop_subjects,
+        nodes=nodes,
+        name_column=name_column,
+        region_columns=region_columns,
+        number_names=number_names,
+        drop_nodes=drop_nodes,
+    )
+    with FileProgress("read") as watch:
         dataset = import_folder(
             folder,
             labels,
-            nodes=nodes,
             kind=kind,
             measure=measure,
             keep=keep,
-            classes=classes.split(",") if classes else None,
             name=name,
             variable=variable,
-            id_column=id_column,
-            label_column=label_column,
             weights=weights,
             files=files,
             id_pattern=id_pattern,
-            skip_unmatched=skip_unmatched,
-            na=None if na is None else na.split(","),
             match=match,
             axis=axis,
             ignore_weights=ignore_weights,
@@ -329,9 +336,11 @@ def import_(
             header=reading.header,
             decimal=reading.decimal,
             first_node=reading.first_node,
-            on_total=lambda total: bars.update(task, total=total),
-            on_file=lambda file: bars.update(task, description=file, advance=1),
+            **tables.to_parameters(),
+            on_total=watch.expect,
+            on_file=watch,
         )
+        watch.say("saving")
     dataset.save(target, force=force)
     for warning in import_warnings(dataset):
         err_console().print(f"Warning: {warning}", markup=False, soft_wrap=True)
@@ -361,14 +370,14 @@ def export(
     from denseflip.datasets import export_dataset
 
     dataset = open_dataset(name)
-    with progress() as bars:
-        task = bars.add_task("writing", total=len(dataset))
+    with FileProgress("written") as watch:
+        watch.expect(len(dataset))
         target = export_dataset(
             dataset,
             out,
             format=format,
             force=force,
-            on_file=lambda file: bars.update(task, description=file, advance=1),
+            on_file=watch,
         )
     typer.echo(f"{len(dataset)} graphs of {dataset.name} written to {target} as {format}.")
 

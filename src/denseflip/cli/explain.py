@@ -85,7 +85,7 @@ def explain(
     oracle: str | None = None,
     input: str = "auto",
     batch: bool = False,
-    nodes: Path | None = None,
+    nodes: str | None = None,
     background: str | None = None,
     percentile: float | None = None,
     threshold: float | None = None,
@@ -102,6 +102,7 @@ def explain(
     scheduler: str | None = None,
     pages: str = "full",
     out: Path | None = None,
+    bids_out: Path | None = None,
     force: bool = False,
     json: bool = False,
     form: Annotated[str, typer.Option("--format")] = "text",
@@ -140,7 +141,7 @@ def explain(
     input : What module:function takes: adjacency (NumPy array), networkx, sparse or graph; auto
         detects it.
     batch : module:function takes a list of graphs at once.
-    nodes : Node table (CSV: name, regions …, x, y, z).
+    nodes : Node table (name, regions …, x, y, z), or an atlas: aal, dosenbach, power, seitzman.
     background : For a graph file: the data set that it belongs to.
     percentile : For a weighted matrix: keep pairs at or above this percentile, e.g. 90.
     threshold : For a weighted matrix: keep pairs at or above this value.
@@ -162,8 +163,9 @@ def explain(
 
     Output
     ------
-    out : Folder for the page, the pictures and the result.
-    force : Overwrite what is in --out.
+    out : Folder for the page, the pictures, the tables and the result.
+    bids_out : Folder for the tables as a BIDS derivative: a folder per participant, with sidecars.
+    force : Overwrite what is in --out and --bids-out.
     json : Print JSON.
     form : Output format: text, json, csv or tsv. csv and tsv print a row per edit for one graph, a
         row per graph for many. svg, pdf or png sets the format of the pictures in --out (png by
@@ -173,9 +175,11 @@ def explain(
 
     from denseflip.checks import check_new_folder
     from denseflip.classifiers.evaluation import read_evaluation
+    from denseflip.datasets.atlas import read_nodes
     from denseflip.errors import InvalidParameterError
-    from denseflip.experiments.table import Table
-    from denseflip.graph import Nodes
+    from denseflip.experiments.bids_outputs import write_bids
+    from denseflip.experiments.explain_many import Explained
+    from denseflip.experiments.story_tables import edit_table, write_tables
     from denseflip.search.methods.registry import method_for
     from denseflip.workflow.explain_and_describe import (
         check_request,
@@ -211,7 +215,7 @@ def explain(
         if oracle is None:
             say_default(dataset, dataset.name)
         if nodes is not None:
-            dataset = replace(dataset, nodes=Nodes.read_csv(nodes))
+            dataset = replace(dataset, nodes=read_nodes(nodes)[0])
         explain_graphs(
             dataset,
             choose_ids(dataset, ids or (), every=every, classes=classes or ()),
@@ -226,12 +230,14 @@ def explain(
             pages=pages,
             form=form,
             out=out,
+            bids_out=bids_out,
             force=force,
         )
         return
     _only_for_many(context, ("engine", "jobs", "scheduler", "pages"))
-    if out is not None:
-        check_new_folder(out, force=force)
+    for folder in (out, bids_out):
+        if folder is not None:
+            check_new_folder(folder, force=force)
     subject = find_graph(
         source,
         ids[0] if ids else None,
@@ -259,8 +265,7 @@ def explain(
     if form == "json":
         print_json(json_record(story, answers))
     elif form != "text":
-        columns, rows = story.edit_rows()
-        typer.echo(Table("edits", "", columns, tuple(rows)).to(form), nl=False)
+        typer.echo(edit_table([(subject.name, story)]).to(form), nl=False)
     else:
         print_story(story)
         if spelled := spell(context.command, (), story.parameters):
@@ -281,6 +286,19 @@ def explain(
             pictures=pictures or "png",
         ):
             err_console().print(f"Wrote {path}", style="dim")
+        for path in write_tables([(subject.name, story)], out):
+            err_console().print(f"Wrote {path}", style="dim")
+    if bids_out is not None:
+        one = Explained(subject.name, subject.true_class or "", story)
+        made = write_bids(
+            [one],
+            bids_out,
+            dataset=subject.dataset,
+            oracle=str(oracle or ""),
+            command=this_command(),
+            force=force,
+        )
+        err_console().print(f"Wrote {made}", style="dim")
 
 
 def say_default(dataset: Dataset | None, source: str) -> None:

@@ -30,12 +30,14 @@ def explain_graphs(
     pages: str,
     form: str,
     out: Path | None,
+    bids_out: Path | None,
     force: bool,
     **asked: Any,
 ) -> None:
     """Explain these graphs, print a table, write the folder; report failures at the end."""
     from denseflip.checks import check_new_folder
     from denseflip.errors import counted
+    from denseflip.experiments.bids_outputs import write_bids
     from denseflip.experiments.explain_many import check_specs, gather, plan_many
     from denseflip.experiments.many_outputs import check_pages, write_many
     from denseflip.runs.engines import make_engine
@@ -44,6 +46,8 @@ def explain_graphs(
     check_pages(pages)
     if out is not None:
         check_new_folder(out, force=force, resumable=True)
+    if bids_out is not None:
+        check_new_folder(bids_out, force=force)
     make_engine(engine, jobs or 1, scheduler)  # refuse a wrong one before anything is loaded
     specs = plan_many(dataset, oracle, ids, **asked)
     if engine != "serial":
@@ -73,6 +77,16 @@ def explain_graphs(
             )
         for path in files:
             err_console().print(f"Wrote {path}", style="dim")
+    if bids_out is not None:
+        made = write_bids(
+            many.explained,
+            bids_out,
+            dataset=many.dataset,
+            oracle=specs[0].job.oracle.name,
+            command=this_command(),
+            force=force,
+        )
+        err_console().print(f"Wrote {made}", style="dim")
     end_many(many, resumable=out is not None)
 
 

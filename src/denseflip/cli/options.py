@@ -6,13 +6,14 @@ import copy
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from denseflip.option import Option
+from denseflip.option import Option, option_of
 from denseflip.reading import Reading
 from denseflip.reading import reading_options as reading_options_of
 from denseflip.request import Request, default_of, list_options
@@ -104,13 +105,13 @@ HelpAll = Annotated[
 
 
 def documented(
-    *like: Callable[..., Any],
+    *like: Any,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Take the help of the options of a command from its docstring.
 
     A section of the docstring is a help panel, unless its title is Arguments or Options: a title,
     a line of dashes, and entries ``name : help``. Parameters without an entry have that of the
-    first command of ``like`` with one.
+    first of ``like`` with one: a command, or a dataclass whose fields declare options.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -125,13 +126,21 @@ def documented(
                 helps[name] = (title, " ".join(words.split()))
         command.__doc__, command.helps = text, helps  # type: ignore[attr-defined]
         for p in inspect.signature(command, eval_str=True).parameters.values():
-            known = (one.helps for one in (command, *like))  # type: ignore[attr-defined]
+            known = (_helps(one) for one in (command, *like))
             title, words = next((h[p.name] for h in known if p.name in h), ("", ""))
             if title:
                 command.__annotations__[p.name] = _with_help(p, title, words)
         return command
 
     return decorate
+
+
+def _helps(source: Any) -> dict[str, tuple[str, str]]:
+    """The title and the help of each option of a command, or of a dataclass that declares them."""
+    if is_dataclass(source):
+        options = {f.name: option_of(f) for f in fields(source)}
+        return {name: (one.group, one.text(flag_of)) for name, one in options.items()}
+    return dict(source.helps)
 
 
 def _with_help(parameter: inspect.Parameter, title: str, words: str) -> Any:

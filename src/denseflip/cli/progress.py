@@ -1,16 +1,18 @@
-"""A progress line on the terminal: queries so far, and the smallest counterfactual."""
+"""Progress on standard error: of a search, and of files that are read or written."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from denseflip.cli.common import err_console
+from denseflip.cli.common import err_console, progress
 
 if TYPE_CHECKING:
     from denseflip.oracles.session import Event
 
 _EVERY = 0.1  # seconds between two updates of the line
+_LINE = 10.0  # seconds between two lines where standard error is not a terminal
 
 
 class ProgressLine:
@@ -77,3 +79,49 @@ class ProgressLine:
             return f"{self.name}: searching … {queries}, no counterfactual yet"
         edits = f"{best:,} edit{'' if best == 1 else 's'}"
         return f"{self.name}: searching … {queries}, smallest counterfactual so far {edits}"
+
+
+class FileProgress:
+    """A progress bar over files, with the time left; a line every ten seconds in a log.
+
+    Parameters
+    ----------
+    verb : what is done with the files, for example ``"read"``.
+    clock : the time in seconds, for tests.
+    """
+
+    def __init__(self, verb: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.verb, self.clock = verb, clock
+        self.console = err_console()
+        self.done, self.total = 0, 0
+        self._bars = progress()
+        self._task = self._bars.add_task(verb, total=None)
+        self.started = self.last = clock()
+
+    def __enter__(self) -> FileProgress:
+        self._bars.__enter__()
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        self._bars.__exit__(*problem)
+
+    def expect(self, total: int) -> None:
+        """Set the number of files."""
+        self.total = total
+        self._bars.update(self._task, total=total)
+
+    def __call__(self, file: str) -> None:
+        """Count a file, at the moment when work on it begins."""
+        self._bars.update(self._task, description=file, completed=self.done)
+        now = self.clock()
+        if not self.console.is_terminal and now - self.last >= _LINE and self.done:
+            self.last = now
+            left = (now - self.started) / self.done * max(0, self.total - self.done)
+            of = f" of {self.total:,}" if self.total else ""
+            when = f", about {left:.0f} s left" if self.total else ""
+            self.console.print(f"{self.done:,}{of} files {self.verb}{when}")
+        self.done += 1
+
+    def say(self, words: str) -> None:
+        """Show what is done after the last file."""
+        self._bars.update(self._task, description=words, completed=self.total or None)

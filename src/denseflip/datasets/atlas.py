@@ -1,35 +1,26 @@
-"""Node tables: the atlases in the package, BIDS ``dseg.tsv`` tables, regions from node names."""
+"""Node tables: files, BIDS ``dseg.tsv`` tables, and atlases by name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from denseflip.datasets.subjects import MISSING
-from denseflip.datasets.text_cells import read_lines
-from denseflip.errors import DatasetError, InvalidNodesError, counted
+from denseflip.datasets.region_names import with_sides
+from denseflip.errors import (
+    DatasetError,
+    DenseflipError,
+    InvalidNodesError,
+    InvalidParameterError,
+    MissingExtraError,
+    UnknownNameError,
+)
 from denseflip.graph import Nodes
 
 DATA = Path(__file__).parent / "data"
-
-#: Full names of the networks of Schaefer's parcellations, 7 and 17 networks.
-NETWORKS = {
-    "Vis": "visual", "SomMot": "somatomotor", "DorsAttn": "dorsal attention",
-    "SalVentAttn": "salience and ventral attention", "Limbic": "limbic", "Cont": "control",
-    "Default": "default mode", "TempPar": "temporoparietal",
-}  # fmt: skip
-_SCHAEFER = re.compile(r"(?:(?:7|17)Networks_)?(?P<side>[LR])H_(?P<network>[A-Za-z]+)_?.*")
-_SIDES = (
-    (re.compile(r"(?i)(?:^|[-_. (])(?:lh|left|l)(?:[-_. )]|$)"), "L"),
-    (re.compile(r"(?i)(?:^|[-_. (])(?:rh|right|r)(?:[-_. )]|$)"), "R"),
-)
-_NAME_COLUMNS = ("name", "label", "roi", "region", "parcel", "abbreviation")
-_NETWORK_COLUMNS = ("network", "network_label", "networks", "lobe", "atlas_name")
-_NO_REGION = ("index", "color", "colour", "mapping", "r", "g", "b", "a", "value", "key")
-_OTHER = "other"
 
 
 @cache
@@ -57,105 +48,136 @@ def add_groups(nodes: Nodes, name: str, groups: Mapping[str, Iterable[int]]) -> 
     return replace(nodes, regions={**nodes.regions, name: extra.regions[name]})
 
 
-def read_nodes(path: str | Path) -> Nodes:
-    """Read a node table of denseflip, or a BIDS ``dseg.tsv`` with one row per parcel.
+def read_nodes(source: str | Path, **columns: Any) -> tuple[Nodes, list[str]]:
+    """The node table of a file or of an atlas, and sentences about how it was read.
 
     Parameters
     ----------
-    path : a CSV file as for `Nodes.read_csv`, or a tab-separated table with ``index`` and ``name``
-        (or ``label``). Its other text columns become taxonomies, networks first. A missing region
-        (``n/a``) is called "other".
+    source : a CSV, TSV (also a BIDS ``dseg.tsv``) or Excel file as for `Nodes.read_csv`, or the
+        name of an atlas (`ATLASES`).
+    columns : ``name_column``, ``region_columns`` and ``number_names``, as for `Nodes.read_csv`.
     """
-    source = Path(path)
-    if source.suffix.lower() != ".tsv":
-        return Nodes.read_csv(source)
-    if not source.is_file():
-        msg = f"{source}: there is no such node table."
-        raise InvalidNodesError(msg)
-    lines = read_lines(source)
-    header = [x.lower() for x in lines[0][1]]
-    at = next((header.index(x) for x in _NAME_COLUMNS if x in header), None)
-    if at is None or len(lines) < 2:
-        got = ", ".join(lines[0][1])
-        msg = f"{source}: a node table needs a row per node and a column name or label; got {got}."
-        raise InvalidNodesError(msg)
-    for i, row in lines[1:]:
-        if len(row) != len(header):
-            msg = f"{source}: line {i} has {counted(len(row), 'column', 'columns')}, the header "
-            msg += f"{len(header)}."
-            raise InvalidNodesError(msg)
-    rows = [row for _, row in lines[1:]]
-    if "index" in header:  # 0 is the background in a segmentation
-        zero = header.index("index")
-        rows = [row for row in rows if row[zero] not in ("0", "0.0")] or rows
-    names = [row[at] for row in rows]
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(header) if i != at}
-    points = [columns.pop(axis, None) for axis in "xyz"]
-    taxonomies = {
-        name: tuple(_OTHER if x.lower() in MISSING else x for x in values)
-        for name, values in columns.items()
-        if name not in _NO_REGION and _sorts(values)
-    }
-    first = [x for x in _NETWORK_COLUMNS if x in taxonomies]
-    regions = {x: taxonomies[x] for x in (*first, *(y for y in taxonomies if y not in first))}
-    places = None
-    if all(p is not None for p in points):
-        try:
-            places = tuple((float(x), float(y), float(z)) for x, y, z in zip(*points, strict=True))
-        except ValueError as error:
-            msg = f"{source}: the columns x, y, z must hold numbers ({error})."
-            raise InvalidNodesError(msg) from error
+    path = Path(source)
+    known = str(source).strip().lower()
+    if known in ATLASES and not path.exists():
+        if given := [name for name, value in columns.items() if value]:
+            msg = f"{given[0]} applies to a table in a file, not to the atlas {known!r}."
+            raise InvalidParameterError(msg, parameter=given)
+        return load_atlas(known), [f"Nodes are those of the atlas {known}: {ATLASES[known]}."]
+    if not path.exists():
+        msg = _no_such_table(str(source))
+        raise InvalidNodesError(msg, parameter="nodes")
+    nodes, notes = Nodes.read_table(path, **columns)
+    return with_sides(nodes), notes
+
+
+# ---- atlases by name ----------------------------------------------------------------------
+
+
+#: Atlas → what it is. Those besides AAL are part of nilearn, which also has an order of its own.
+ATLASES = {
+    "aal": "116 regions, with lobes, hemispheres and MNI centroids",
+    "dosenbach": "160 regions of Dosenbach 2010 in its original order, with networks",
+    "dosenbach-nilearn": "the same in nilearn's order, sorted by network (ordered_regions=True)",
+    "power": "264 regions of Power 2011, with coordinates and hemispheres; it has no networks",
+    "seitzman": "300 regions of Seitzman 2018 in its original order, with networks",
+    "seitzman-nilearn": "the same in nilearn's order, sorted by network (ordered_regions=True)",
+}
+_SIZES = {"aal": 116, "dosenbach": 160, "power": 264, "seitzman": 300}
+#: The codes of AAL's left regions in its order, which SPM and ABIDE use; the right one is next.
+_AAL_LEFT = (
+    *(2001, 2101, 2111, 2201, 2211, 2301, 2311, 2321, 2331, 2401, 2501, 2601, 2611, 2701, 3001),
+    *(4001, 4011, 4021, 4101, 4111, 4201, 5001, 5011, 5021, 5101, 5201, 5301, 5401, 6001, 6101),
+    *(6201, 6211, 6221, 6301, 6401, 7001, 7011, 7021, 7101, 8101, 8111, 8121, 8201, 8211, 8301),
+    *(9001, 9011, 9021, 9031, 9041, 9051, 9061, 9071, 9081),
+)
+_AAL_VERMIS = range(9100, 9171, 10)
+#: Atlases whose tables are not installed, and where they are.
+_ELSEWHERE = {
+    "schaefer": "Parcels of Schaefer need no table if the files name them "
+    "(7Networks_LH_Vis_1): networks and hemispheres are read from the names. Otherwise use the "
+    "labels of nilearn.datasets.fetch_atlas_schaefer_2018, or a dseg.tsv of TemplateFlow",
+    "harvard-oxford": "Regions of the Harvard-Oxford atlas need no table if the files name them "
+    "(Left Frontal Pole): hemispheres are read from the names. Otherwise use the labels of "
+    "nilearn.datasets.fetch_atlas_harvard_oxford",
+    "destrieux": "nilearn.datasets.fetch_atlas_destrieux_2009 has its labels",
+    "desikan": "FreeSurfer's colour table FreeSurferColorLUT.txt has its labels",
+    "cc200": "the Preprocessed Connectomes Project has its labels (CC200_ROI_labels.csv)",
+    "gordon": "a dseg.tsv of TemplateFlow has its labels",
+    "glasser": "a dseg.tsv of TemplateFlow has its labels",
+    "basc": "nilearn.datasets.fetch_atlas_basc_multiscale_2015 has its maps; its parcels have no "
+    "names",
+    "difumo": "nilearn.datasets.fetch_atlas_difumo has its labels",
+}
+_ELSEWHERE_WORDS = {"ho": "harvard-oxford", "harvard": "harvard-oxford", "hcp": "glasser",
+                    "mmp": "glasser", "craddock": "cc200", "dk": "desikan"}  # fmt: skip
+
+
+def _no_such_table(name: str) -> str:
+    plain = re.sub(r"[\s_]+", "-", name.strip().lower())
+    words = [*_ELSEWHERE, *_ELSEWHERE_WORDS]
+    hit = next((x for x in words if re.match(rf"{x}(?![a-z])", plain)), None)
+    where = "" if hit is None else f" {_ELSEWHERE[_ELSEWHERE_WORDS.get(hit, hit)]}."
+    return (
+        f"{name}: there is no such node table, and no atlas of that name is installed.{where} "
+        f"Atlases: {', '.join(ATLASES)}. For any other, give a table with a column name and any "
+        "of region columns and x, y, z."
+    )
+
+
+@cache
+def load_atlas(name: str) -> Nodes:
+    """The node table of an atlas: names, networks or lobes, hemispheres, MNI coordinates.
+
+    Parameters
+    ----------
+    name : one of `ATLASES`. All but ``aal`` need nilearn (extra ``brain``).
+
+    Examples
+    --------
+    >>> load_atlas("aal").taxonomies
+    ('lobe', 'hemisphere')
+    """
+    if name not in ATLASES:
+        raise UnknownNameError("atlas", name, ATLASES, parameter="nodes")
+    if name == "aal":
+        codes = [code for left in _AAL_LEFT for code in (left, left + 1)]
+        return replace(load_aal(), ids={"code": tuple(map(str, (*codes, *_AAL_VERMIS)))})
     try:
-        return with_sides(Nodes(tuple(names), regions, places))
-    except InvalidNodesError as error:
-        msg = f"{source}: {error}"
-        raise InvalidNodesError(msg) from error
+        from nilearn import datasets
+    except ImportError as error:
+        raise MissingExtraError("nilearn", "brain") from error
+    kind, _, order = name.partition("-")
+    fetch = {
+        "dosenbach": datasets.fetch_coords_dosenbach_2010,
+        "power": datasets.fetch_coords_power_2011,
+        "seitzman": datasets.fetch_coords_seitzman_2018,
+    }[kind]
+    found = fetch() if kind == "power" else fetch(ordered_regions=order == "nilearn")
+    rois = found["rois"]
+    points = tuple((float(x), float(y), float(z)) for x, y, z in rois[["x", "y", "z"]].to_numpy())
+    regions: dict[str, tuple[str, ...]] = {}
+    if kind != "power":
+        regions["network"] = tuple(map(str, found["networks"]))
+    if kind == "seitzman":
+        regions["structure"] = tuple(re.sub(r"(L|R|Mid)$", "", str(x)) for x in found["regions"])
+    regions["hemisphere"] = tuple("L" if x < 0 else "R" if x > 0 else "M" for x, _, _ in points)
+    if kind == "dosenbach":
+        names = tuple(map(str, found["labels"]))
+    else:  # the original numbers, in any order
+        names = tuple(f"{kind.capitalize()} {int(i) + 1}" for i in rois.index)
+    return Nodes(names, regions, points)
 
 
-def _sorts(values: Sequence[str]) -> bool:
-    """Whether a column groups nodes: texts, more than one, and fewer than there are nodes."""
-    words = {x for x in values if x.lower() not in MISSING}
-    several = 1 < len({x.lower() for x in values}) < len(values)
-    return several and not all(re.fullmatch(r"[-+.\deE]+|#[0-9a-fA-F]{6}", x) for x in words)
-
-
-def with_regions(nodes: Nodes) -> Nodes:
-    """Add taxonomies that the node names imply: Schaefer's networks, hemispheres.
-
-    >>> nodes = with_regions(Nodes(("7Networks_LH_Vis_1", "7Networks_RH_Default_PFC_2")))
-    >>> nodes.regions
-    {'network': ('visual', 'default mode'), 'hemisphere': ('L', 'R')}
-    """
-    if nodes.regions:
-        return nodes
-    found = [_SCHAEFER.fullmatch(name) for name in nodes.names]
-    if found and sum(x is not None for x in found) > len(found) / 2:
-        networks = tuple(_OTHER if x is None else _network(x["network"]) for x in found)
-        nodes = replace(nodes, regions={"network": networks})
-    return with_sides(nodes)
-
-
-def _network(short: str) -> str:
-    """``DefaultA`` → ``default mode A``; a name that is not Schaefer's is returned unchanged."""
-    for key, name in sorted(NETWORKS.items(), key=lambda x: -len(x[0])):
-        if short.startswith(key):
-            part = short.removeprefix(key)
-            return f"{name} {part}" if part in ("A", "B", "C", "Cent", "Peri") else name
-    return short
-
-
-def with_sides(nodes: Nodes) -> Nodes:
-    """Add a taxonomy ``hemisphere``, if the names of most nodes include a side."""
-    if any(x in nodes.regions for x in ("hemisphere", "hemi", "side")):
-        return nodes
-    sides = []
-    for name in nodes.names:
-        said = [side for pattern, side in _SIDES if pattern.search(name)]
-        sides.append(said[0] if len(said) == 1 else "M")
-    known = sum(x != "M" for x in sides)
-    if known * 2 <= len(sides) or len(set(sides)) < 2:
-        return nodes
-    return replace(nodes, regions={**nodes.regions, "hemisphere": tuple(sides)})
+def atlas_hint(nodes: Nodes, n_nodes: int) -> str | None:
+    """A sentence about an atlas with as many nodes as graphs without regions have, or None."""
+    fits = [name for name, size in _SIZES.items() if size == n_nodes]
+    if nodes.regions or not fits:
+        return None
+    return (
+        f"The nodes have no regions. The atlas {fits[0]} has {n_nodes} nodes, too. If these are "
+        f"its regions in its order, import again with nodes={fits[0]!r}."
+    )
 
 
 def find_dseg(folder: Path, names: Iterable[str], hints: Iterable[str] = ()) -> Path | None:
@@ -173,8 +195,8 @@ def find_dseg(folder: Path, names: Iterable[str], hints: Iterable[str] = ()) -> 
     found.sort(key=lambda p: not any(word in p.name for word in words))
     for path in found:
         try:
-            if wanted <= set(read_nodes(path).names):
+            if wanted <= set(read_nodes(path)[0].names):
                 return path
-        except (InvalidNodesError, ValueError):
+        except DenseflipError:
             continue
     return None

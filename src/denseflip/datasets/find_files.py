@@ -1,7 +1,8 @@
 """Find the graph files of a folder, their ids, and the classes that sub-folders name.
 
 Files of a known layout are recognised by their names, anywhere below the folder. Other graph files
-must be in the folder itself, or in one sub-folder per class.
+must be in the folder itself, in one sub-folder per class or, if labels are given, in sub-folders,
+for example one per site.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -32,10 +33,13 @@ class Found:
     ----------
     paths : id → file.
     classes : id → the class that its sub-folder names, if there is one sub-folder per class.
+    folders : id → the sub-folder of its file, if labels are given and the files are in several
+        that are not those of single subjects.
     """
 
     paths: dict[str, Path]
     classes: dict[str, str] | None = None
+    folders: dict[str, str] = field(default_factory=dict)
 
 
 def find_graphs(
@@ -73,6 +77,11 @@ def find_graphs(
         several = len(set(ids)) < len(ids)
         ids = [f"{c}-{x}" if several else x for c, x in zip(classes, ids, strict=True)]
         job.notes.append(f"Classes are the sub-folders: {', '.join(dict.fromkeys(classes))}.")
+    folders = _sites(job, chosen) if labelled and classes is None else None
+    if folders is not None and layout is None and len(set(ids)) < len(ids):
+        times = Counter(ids)
+        ids = [f"{d}-{x}" if times[x] > 1 else x for d, x in zip(folders, ids, strict=True)]
+        job.notes.append("Graphs whose file names occur in several folders are named FOLDER-FILE.")
     held: dict[str, list[Path]] = defaultdict(list)
     for key, path in zip(ids, chosen, strict=True):
         held[key].append(path)
@@ -82,6 +91,7 @@ def find_graphs(
     return Found(
         {key: paths[0] for key, paths in held.items()},
         None if classes is None else dict(zip(ids, classes, strict=True)),
+        {} if folders is None else dict(zip(ids, folders, strict=True)),
     )
 
 
@@ -211,6 +221,8 @@ def _plain_files(
         people = [d for d in inner if _BIDS.fullmatch(d.name)]
         if (len(inner) > 1 and not labelled) or (people and people == inner):
             found = [p for d in inner for p in of(d)]
+        elif labelled and (found := [p for d in _folders(job.folder) for p in of(d)]):
+            job.notes.append("The folder itself has no graph files; its sub-folders are read.")
     if not found:
         msg = (
             f"{job.folder}: no graph files found. Supported endings: "
@@ -222,6 +234,32 @@ def _plain_files(
         msg = f"{job.folder}: files={files!r} matches none of {len(found)} files: {_some(found)}."
         raise DatasetError(msg, parameter="files")
     return chosen
+
+
+def _folders(folder: Path) -> list[Path]:
+    """All folders below a folder, without hidden ones."""
+    return [
+        d
+        for d in sorted(folder.rglob("*"))
+        if d.is_dir() and not any(x.startswith(".") for x in d.relative_to(folder).parts)
+    ]
+
+
+def _sites(job: Import, paths: Sequence[Path]) -> list[str] | None:
+    """The sub-folder of each file, if there are several and some hold several files."""
+    parts = [p.relative_to(job.folder).parts[:-1] for p in paths]
+    while parts and all(parts) and len({x[0] for x in parts}) == 1:
+        parts = [x[1:] for x in parts]  # a folder that all have in common
+    if not all(parts) or any(_BIDS.fullmatch(x[0]) for x in parts):
+        return None
+    names = [x[0] for x in parts]
+    counts = Counter(names)
+    if len(counts) < 2 or len(counts) == len(names):
+        return None  # one folder, or one per subject
+    some = ", ".join(f"{name} ({n})" for name, n in list(counts.items())[:20])
+    more = f" and {len(counts) - 20} more" if len(counts) > 20 else ""
+    job.notes.append(f"Files are read from the sub-folders {some}{more}.")
+    return names
 
 
 def _class_folders(folder: Path, paths: Sequence[Path]) -> list[str] | None:
@@ -283,7 +321,9 @@ def _ids_by(job: Import, paths: Sequence[Path], id_pattern: str) -> list[str]:
 
 def _two_files(key: str, paths: Sequence[Path], layout: bool) -> str:
     """The message for an id with several files, with a pattern that tells them apart."""
-    names = ", ".join(p.name for p in paths[:6]) + (" …" if len(paths) > 6 else "")
+    alike = len({p.name for p in paths}) < len(paths)
+    shown = [f"{p.parent.name}/{p.name}" if alike else p.name for p in paths[:6]]
+    names = ", ".join(shown) + (" …" if len(paths) > 6 else "")
     number = "Two" if len(paths) == 2 else str(len(paths))
     text = f"{number} files for the graph {key!r}: {names}."
     if not layout:

@@ -12,30 +12,33 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from denseflip.checks import visible
-from denseflip.datasets.atlas import find_dseg, read_nodes, with_regions
+from denseflip.datasets.atlas import atlas_hint, find_dseg, load_aal, read_nodes
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.connectome import MEASURES, Keep, upper_triangles
 from denseflip.datasets.export import find_exported
 from denseflip.datasets.find_files import find_graphs, people_table
-from denseflip.datasets.import_job import FolderImporter, Import, ReadOptions
+from denseflip.datasets.import_job import INCOMPLETE, FolderImporter, Import, ReadOptions
 from denseflip.datasets.importers import folder_importer, kinds, read_files
-from denseflip.datasets.labels import (
-    Labels,
-    choose_classes,
-    class_order,
-    match_ids,
-    read_labels,
-)
+from denseflip.datasets.labels import choose_classes, class_order, join_spellings
+from denseflip.datasets.match_labels import LabelOptions, by_order, labelled
 from denseflip.datasets.matrix_files import check_sizes, graphs_of_tables
+from denseflip.datasets.region_names import with_regions
 from denseflip.datasets.subjects import subject_table
-from denseflip.errors import DatasetError, UnknownNameError, counted, shown
+from denseflip.errors import (
+    DatasetError,
+    InvalidParameterError,
+    UnknownNameError,
+    counted,
+    nearest,
+    shown,
+)
 from denseflip.graph import Graph, Nodes
 from denseflip.reading import Reading
 
 _MATCHES = ("name", "position")
+FOLDER = "folder"  # the column of the subject table with the sub-folder of each file
 
 
 def import_folder(
@@ -51,6 +54,9 @@ def import_folder(
     variable: str | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
+    name_column: str | None = None,
+    region_columns: Sequence[str] | None = None,
+    number_names: bool = False,
     weights: bool = False,
     files: str | None = None,
     id_pattern: str | None = None,
@@ -60,6 +66,8 @@ def import_folder(
     axis: str | None = None,
     ignore_weights: bool = False,
     allow_single: bool = False,
+    drop_nodes: bool = False,
+    drop_subjects: Sequence[str] | str = (),
     header: str = "auto",
     decimal: str = "auto",
     first_node: int | None = None,
@@ -70,18 +78,20 @@ def import_folder(
 
     Parameters
     ----------
-    folder : one file per graph, in the folder or in one sub-folder per class; the output folder of
+    folder : one file per graph, in the folder, in one sub-folder per class or, with ``labels``, in
+        any sub-folders (sites); the output folder of
         XCP-D, QSIRecon, CONN and others (`denseflip.datasets.layouts`); a folder in the TU format;
         one file that holds a stack of matrices; or a folder that `export_dataset` wrote (its
         labels, nodes, classes and card are used unless others are given).
-    labels : a table with a row per graph (its id is the file name, with or without ending, or
-        BIDS' ``sub-…``), or a mapping. Its other columns (age, site …) become the data set's
-        subject table. By default: sub-folders, ``participants.tsv`` or ABIDE's phenotypes in the
-        folder, or the labels of a TU folder or a stack.
-    nodes : a node table (`Nodes`, a CSV file with the column ``name`` and any of x, y, z and region
-        columns, or a BIDS ``dseg.tsv``). File headers are matched to it by name. By default: the
-        names in the files, with regions from a ``dseg.tsv`` below the folder, or from Schaefer's
-        names.
+    labels : a table with a row per graph (CSV, TSV or Excel; its id is the file name, with or
+        without ending and folder, or BIDS' ``sub-…``), or a mapping. Its other columns (age, site
+        …) become the data set's subject table. By default: sub-folders, ``participants.tsv`` or
+        ABIDE's phenotypes in the folder, or the labels of a TU folder or a stack.
+    nodes : a node table (`Nodes`, or a CSV, TSV or Excel file with the column ``name`` and any of
+        x, y, z and region columns, such as a BIDS ``dseg.tsv``), or the name of an atlas
+        (`denseflip.datasets.atlas.ATLASES`). File headers are matched to it by name or by code. By
+        default: the names in the files, with regions from a ``dseg.tsv`` below the folder, or from
+        the names of Schaefer's and other atlases.
     kind : what the files hold; ``auto`` detects it.
     measure : how time series become matrices: ``pearson``, ``partial``, ``tangent``.
     keep : which pairs of a weighted matrix become edges; default: percentile 90. A 0/1 matrix is
@@ -91,6 +101,8 @@ def import_folder(
     name : name of the data set; default: the folder's.
     variable : the array to read from .npz and .mat files that hold several.
     id_column, label_column : columns of the labels file.
+    name_column, region_columns, number_names : columns of the node table and how equal names are
+        treated, as in `Nodes.read_csv`. ``number_names`` also applies to the headers of files.
     weights : whether to keep the matrices with the graphs, for classifiers that use weights.
     files : a pattern such as ``*task-rest*`` that file names must match.
     id_pattern : a regular expression that finds the id in a file name (its first group).
@@ -101,6 +113,9 @@ def import_folder(
     axis : for a stack, which axis counts the subjects, ``"first"`` or ``"last"``.
     ignore_weights : whether to use every edge that a GraphML file lists, whatever its weight.
     allow_single : whether a class may have only one graph.
+    drop_nodes : leave out of all graphs the nodes that have no data in some file.
+    drop_subjects : ids of subjects to leave out, as a list or separated by commas;
+        ``"incomplete"`` leaves out those without data for some node.
     header, decimal, first_node : how files are read that can be read in several ways, as in
         `read_graph`.
     on_file : called with each file name, for a progress bar.
@@ -138,8 +153,22 @@ def import_folder(
     if exported:
         labels = exported.labels if labels is None else labels
         nodes = exported.nodes if nodes is None else nodes
-    table = nodes if isinstance(nodes, Nodes) or nodes is None else read_nodes(nodes)
-    options = ReadOptions(table, None, keep, measure, variable, match, ignore_weights, axis)
+    table, told = _given_nodes(nodes, name_column, region_columns, number_names)
+    unwanted = [drop_subjects] if isinstance(drop_subjects, str) else list(drop_subjects)
+    unwanted = [x.strip() for text in unwanted for x in text.split(",") if x.strip()]
+    options = ReadOptions(
+        table,
+        None,
+        keep,
+        measure,
+        variable,
+        match,
+        ignore_weights,
+        axis,
+        number_names=number_names,
+        drop_nodes=drop_nodes,
+        drop_incomplete=INCOMPLETE in unwanted,
+    )
     options.reading = Reading("auto", header, decimal, first_node)
     job = Import(
         exported.graphs if exported else source,
@@ -148,13 +177,16 @@ def import_folder(
         on_file or (lambda _: None),
         on_total or (lambda _: None),
         keep_weights=weights,
+        notes=told,
+        unwanted=[x for x in unwanted if x != INCOMPLETE],
     )
-    asked = _Asked(id_column, label_column, skip_unmatched, na)
+    asked = LabelOptions(id_column, label_column, skip_unmatched, na)
     single = allow_single or exported is not None
     if whole is not None:
         graphs, given, order = _read_whole(job, whole, labels, asked, classes, single)
     else:
-        skip = {Path(os.path.realpath(x)) for x in (labels, nodes) if isinstance(x, (str, Path))}
+        tables = (labels, nodes, people_table(job.folder))
+        skip = {Path(os.path.realpath(x)) for x in tables if isinstance(x, (str, Path))}
         found = find_graphs(
             job,
             skip=skip,
@@ -164,9 +196,12 @@ def import_folder(
             stems=exported is not None,
         )
         if found.classes is None:
-            given, paths = _labelled(job, labels, found.paths, asked)
+            given, paths = labelled(job, labels, found.paths, asked)
         else:
             given, paths = found.classes, found.paths
+        if found.folders:
+            rows = job.subjects
+            job.subjects = {k: {FOLDER: d, **rows.get(k, {})} for k, d in found.folders.items()}
         given, order = _chosen(job, given, classes)
         _check_counts(job, given, single)
         graphs = read_files(job, {key: p for key, p in paths.items() if key in given})
@@ -175,16 +210,22 @@ def import_folder(
         msg = f"{source}: no weights to keep (weights=True): {job.kind} files have none."
         raise DatasetError(msg, parameter="weights")
     _raise_problems(job)
+    given = {key: c for key, c in given.items() if key in graphs}
+    _check_counts(job, given, single)
     if exported and classes is None and set(exported.class_names) == set(given.values()):
         order = exported.class_names
     named = order or class_order(given.values())
+    final = _nodes(job, given=table is not None)
+    size = next(iter(graphs.values())).n_nodes
+    if exported is None and (hint := atlas_hint(final, size)):
+        job.notes.append(hint)
     card = (exported and exported.card) or _card(job, source, len(graphs))
     data = Dataset(
         name=name or (source.stem if source.is_file() else source.resolve().name),
         graphs=tuple(graphs.values()),
         labels=tuple(named.index(given[key]) for key in graphs),
         class_names=named,
-        nodes=_nodes(job, given=table is not None),
+        nodes=final,
         ids=tuple(graphs),
         card=card,
         attributes=exported.attributes if exported else {"import": job.report()},
@@ -224,94 +265,21 @@ def import_report(dataset: Dataset) -> list[str]:
     return lines
 
 
-# ---- labels -----------------------------------------------------------------------------
-
-
-class _Asked(NamedTuple):
-    """The options for the labels."""
-
-    id_column: str | None
-    label_column: str | None
-    skip_unmatched: bool
-    na: Sequence[str] | None
-
-    def read(
-        self, job: Import, labels: str | Path | Mapping[str, str] | None, ids: Sequence[str]
-    ) -> Labels:
-        """The labels that were given, or those in the folder."""
-        if labels is None:
-            labels = people_table(job.folder) if job.folder.is_dir() else None
-            if labels is None:
-                msg = (
-                    f"{job.folder}: labels are missing. Pass a labels file, a table with a row per "
-                    "graph: id,label (such as BIDS' participants.tsv); or sort the files into one "
-                    "sub-folder per class."
-                )
-                raise DatasetError(msg, parameter="labels")
-            job.notes.append(f"Classes are read from {labels.name} in the folder.")
-        if isinstance(labels, Mapping):
-            return Labels({str(k): str(v) for k, v in labels.items()})
-        found = read_labels(
-            labels,
-            ids=ids,
-            id_column=self.id_column,
-            label_column=self.label_column,
-            na=self.na,
-        )
-        if found.columns is not None:
-            job.notes.append(
-                f"Ids are read from the column {found.columns[0]!r} of {Path(labels).name}, "
-                f"classes from the column {found.columns[1]!r}."
-            )
-        return found
-
-    def report(self, job: Import, what: str, why: str, listed: Sequence[str]) -> None:
-        """Leave these out, or make them a problem."""
-        if listed and self.skip_unmatched:
-            job.leave_out(why, listed)
-        elif listed:
-            job.problem(f"{what} ({len(listed)}): {', '.join(listed)}.", "skip_unmatched")
-
-    def report_missing(self, job: Import, missing: Mapping[str, str]) -> None:
-        """The same for graphs whose class is missing."""
-        words = ", ".join(sorted(set(missing.values())))
-        what = f"Graphs whose class is missing ({words!r} is not a class)"
-        self.report(job, what, f"their class is missing ({words})", list(missing))
-
-
-def _labelled(
-    job: Import,
-    labels: str | Path | Mapping[str, str] | None,
-    paths: Mapping[str, Path],
-    asked: _Asked,
-) -> tuple[dict[str, str], dict[str, Path]]:
-    """The class of every file that has one; the rest is a problem, or is left out."""
-    found = asked.read(job, labels, [*paths, *(p.name for p in paths.values())])
-    job.problems.extend(found.problems)
-    match = match_ids([*found.classes, *found.missing], paths)
-    given = {match[x]: c for x, c in found.classes.items() if x in match}
-    job.subjects = {match[x]: row for x, row in found.others.items() if x in match}
-    gone = {match[x]: word for x, word in found.missing.items() if x in match}
-    lone = [x for x in found.classes if x not in match]
-    bare = [p.name for key, p in paths.items() if key not in given and key not in gone]
-    if not match and (found.classes or found.missing):
-        first = [*found.classes, *found.missing][:3]
-        msg = (
-            f"{job.folder}: no label matches a file. The ids of the labels are {', '.join(first)} …"
-            f", those of the graphs {', '.join(list(paths)[:3])} …. Set how the id is found in a "
-            "file name (id_pattern), or which column holds it (id_column)."
-        )
-        raise DatasetError(msg, parameter=("id_pattern", "id_column"))
-    asked.report(job, "Labels without a graph file", "labels without a graph file", lone)
-    asked.report(job, "Graph files without a label", "graph files without a label", bare)
-    asked.report_missing(job, gone)
-    return given, dict(paths)
+# ---- classes ----------------------------------------------------------------------------
 
 
 def _chosen(
     job: Import, given: Mapping[str, str], classes: Sequence[str] | None
 ) -> tuple[dict[str, str], tuple[str, ...] | None]:
     """The graphs of the requested classes, and the order of the classes."""
+    given, notes = join_spellings(given, classes)
+    job.notes += notes
+    unknown = [x for x in job.unwanted if x not in given]
+    if unknown:
+        near = nearest(unknown[0], list(given), n=5) or list(given)[:5]
+        raise UnknownNameError("subject", unknown[0], near, parameter="drop_subjects")
+    job.leave_out("as requested", job.unwanted)
+    given = {key: c for key, c in given.items() if key not in set(job.unwanted)}
     kept, order, others = choose_classes(given, classes)
     job.leave_out("of classes that were not requested", others)
     return kept, order
@@ -353,7 +321,7 @@ def _read_whole(
     job: Import,
     importer: FolderImporter,
     labels: str | Path | Mapping[str, str] | None,
-    asked: _Asked,
+    asked: LabelOptions,
     classes: Sequence[str] | None,
     single: bool,
 ) -> tuple[dict[str, Graph], dict[str, str], tuple[str, ...] | None]:
@@ -364,9 +332,9 @@ def _read_whole(
     if labels is None and whole.labels is not None:
         given = dict(zip(ids, whole.labels, strict=True))
     elif whole.by_order:
-        ids, given = _by_order(job, labels, asked, ids, known=whole.ids is not None)
+        ids, given = by_order(job, labels, asked, ids, known=whole.ids is not None)
     else:
-        given, _ = _labelled(job, labels, {key: job.folder / key for key in ids}, asked)
+        given, _ = labelled(job, labels, {key: job.folder / key for key in ids}, asked)
     given, order = _chosen(job, given, classes)
     _check_counts(job, given, single)
     job.on_total(len(given))
@@ -379,36 +347,28 @@ def _read_whole(
     return graphs_of_tables(job, tables, {k: Path(k) for k in tables}), given, order
 
 
-def _by_order(
-    job: Import,
-    labels: str | Path | Mapping[str, str] | None,
-    asked: _Asked,
-    ids: Sequence[str],
-    *,
-    known: bool,
-) -> tuple[list[str], dict[str, str]]:
-    """The classes of graphs without names: by id if the table has any of them, else row by row."""
-    found = asked.read(job, labels, ids)
-    rows = [*found.classes, *found.missing]
-    if known and match_ids(rows, {key: Path(key) for key in ids}):
-        given, _ = _labelled(job, labels, {key: Path(key) for key in ids}, asked)
-        return list(ids), given
-    if isinstance(labels, Mapping) or found.problems:
-        job.problems.extend(found.problems)
-    listed = list(found.rows or found.classes)
-    if len(listed) != len(ids):
-        msg = (
-            f"{job.folder.name}: {len(ids)} graphs, but the labels have {len(listed)} rows. The "
-            "graphs of a stack have no names, so the labels must have one row per graph, in order."
-        )
-        raise DatasetError(msg, parameter="labels")
-    job.notes.append("The rows of the labels are matched to the graphs by their order.")
-    job.subjects = dict(found.others)
-    asked.report_missing(job, found.missing)
-    return listed, dict(found.classes)
-
-
 # ---- node table and card ----------------------------------------------------------------
+
+
+def _given_nodes(
+    nodes: str | Path | Nodes | None,
+    name_column: str | None,
+    region_columns: Sequence[str] | None,
+    number_names: bool,
+) -> tuple[Nodes | None, list[str]]:
+    """The node table that was given, and sentences about how it was read."""
+    if isinstance(nodes, (str, Path)):
+        return read_nodes(
+            nodes,
+            name_column=name_column,
+            region_columns=region_columns,
+            number_names=number_names,
+        )
+    for name, value in (("name_column", name_column), ("region_columns", region_columns)):
+        if value:
+            msg = f"{name} applies to the file of a node table. Give that file (nodes)."
+            raise InvalidParameterError(msg, parameter="nodes")
+    return nodes, []
 
 
 def _nodes(job: Import, *, given: bool) -> Nodes:
@@ -418,10 +378,15 @@ def _nodes(job: Import, *, given: bool) -> Nodes:
         return nodes or Nodes(())
     hints = [part for p in job.folder.rglob("*_relmat.tsv") for part in _entities(p.name)][:4]
     path = find_dseg(job.folder, nodes.names, hints) if job.folder.is_dir() else None
+    if path is None and nodes.n_nodes and set(nodes.names) <= set(load_aal().names):
+        job.notes.append("The nodes have the names of the atlas aal; its regions are used.")
+        return load_aal().ordered(nodes.names)
     if path is None:
-        return with_regions(nodes)
+        found, note = with_regions(nodes)
+        job.notes += [note] if note else []
+        return found
     job.notes.append(f"Regions are read from {path.name}.")
-    table = read_nodes(path).ordered(nodes.names)
+    table = read_nodes(path)[0].ordered(nodes.names)
     return table if nodes.coordinates is None else replace(table, coordinates=nodes.coordinates)
 
 

@@ -23,6 +23,7 @@ from denseflip.reading import Reading
 
 T = TypeVar("T")
 DEFAULT_KEEP = Keep(percentile=90)
+INCOMPLETE = "incomplete"  # the subjects that lack data for some nodes
 TABLES = (*TEXT, *BINARY)
 CIFTI = (".pconn.nii", ".ptseries.nii")
 #: Names of files that belong to a known layout; `table_importer` adds to it.
@@ -46,6 +47,9 @@ class ReadOptions:
     ignore_weights : whether every edge that GraphML lists is an edge, whatever its weight.
     axis : for a stack, the axis that counts the subjects: ``"first"``, ``"last"``, or None to
         detect it.
+    number_names : whether equal names in a header are numbered.
+    drop_nodes : whether nodes without data in some file are left out of all graphs.
+    drop_incomplete : whether subjects without data for some nodes are left out.
     reading : how files are read that can be read in several ways.
     ready : tables that were read already, to find out their kind.
     on_note : called with sentences about how a file was read.
@@ -60,6 +64,9 @@ class ReadOptions:
     ignore_weights: bool = False
     axis: str | None = None
     subset: bool = False
+    number_names: bool = False
+    drop_nodes: bool = False
+    drop_incomplete: bool = False
     reading: Reading = field(default_factory=Reading)
     ready: dict[Path, NumberTable] = field(default_factory=dict)
     on_note: Callable[[str], None] = field(default=lambda _: None)
@@ -157,6 +164,7 @@ class Import:
     keep_weights, weights : whether the matrix of each graph is kept, and the matrices by id.
     notes : sentences about what was found and how it was read.
     left_out : reason → what was left out for that reason.
+    unwanted : ids of subjects to leave out.
     """
 
     folder: Path
@@ -171,6 +179,7 @@ class Import:
     weights: dict[str, Matrix] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    unwanted: list[str] = field(default_factory=list)
 
     def problem(self, text: str, *parameters: str) -> None:
         """Add a problem, and the parameters that would fix it."""

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from denseflip.datasets.text_cells import is_number, read_lines
-from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError, shown
+from denseflip.datasets.text_cells import is_number
+from denseflip.errors import (
+    FileFormatError,
+    InvalidParameterError,
+    UnknownNameError,
+    counted,
+    shown,
+)
+from denseflip.text_tables import is_missing, read_cells
 
 _ID_COLUMNS = ("id", "file", "filename", "file_name", "file_id", "graph", "subject", "subject_id",
                "sub_id", "participant_id", "participant", "name")  # fmt: skip
 _LABEL_COLUMNS = ("label", "class", "group", "diagnosis", "dx", "dx_group", "y", "target")
 #: Words that mean a missing class; never a class themselves, unless ``na`` is set.
 NA = ("n/a", "na", "nan", "#n/a", "null")
+#: What ABIDE's table has in place of the name of a file that does not exist.
+_NO_FILE = "no_filename"
+#: ABIDE's code of a missing measurement.
+_NO_VALUE = "-9999"
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,8 @@ class Labels:
     missing : id → the entry in place of its class, such as ``n/a``.
     rows : the ids of all rows that have one, in order.
     columns : the columns of ids and classes, if the file has a header.
+    notes : sentences about how the file was read.
+    no_id : what rows without an id have in its place, and how many there are.
     """
 
     classes: dict[str, str]
@@ -37,6 +50,8 @@ class Labels:
     missing: Mapping[str, str] = field(default_factory=dict)
     rows: tuple[str, ...] = ()
     columns: tuple[str, str] | None = None
+    notes: tuple[str, ...] = ()
+    no_id: tuple[str, ...] = ()
 
 
 def read_labels(
@@ -47,13 +62,16 @@ def read_labels(
     label_column: str | None = None,
     na: Iterable[str] | None = None,
 ) -> Labels:
-    """Read a CSV or TSV file with one row per graph.
+    """Read a CSV, TSV or Excel file with one row per graph.
+
+    A row whose id is missing (``no_filename`` in ABIDE's table) is left out and listed.
 
     Parameters
     ----------
     path : the file. With a header, the columns are found by their usual names (``id``, ``file``,
         ``subject`` …; ``label``, ``class``, ``group`` …); among several id columns, the one with
-        the most of ``ids``. Without a header the first two are used.
+        the most of ``ids``, and any other column if none has them. Without a header the first two
+        are used.
     ids : the existing ids; a first row with one of them is not a header.
     id_column, label_column : the columns to use, by name.
     na : the words that mean a missing class, ignoring case; default: `NA`.
@@ -67,7 +85,7 @@ def read_labels(
     if not source.is_file():
         msg = f"{source}: there is no such labels file. It needs a row per graph: id,label."
         raise FileFormatError(msg)
-    lines = read_lines(source)
+    lines = read_cells(source)
     rows = [row for _, row in lines]
     known = set(ids)
     chosen = id_column is not None or label_column is not None
@@ -88,6 +106,13 @@ def read_labels(
     problems = []
     none = {x.strip().lower() for x in (NA if na is None else na)} - {""}
     missing: dict[str, str] = {}
+    notes = []
+    known_no = {x.lower() for x in known}
+    without = [row for _, row in lines if len(row) > id_at and _no_id(row[id_at], known_no)]
+    if without:
+        lines = [x for x in lines if len(x[1]) <= id_at or not _no_id(x[1][id_at], known_no)]
+    again = []
+    coded = 0
     for i, row in lines:
         if len(row) > max(id_at, label_at) and row[id_at] and row[label_at].lower() in none:
             missing[row[id_at]] = row[label_at]
@@ -99,16 +124,32 @@ def read_labels(
                 f"{classes[row[id_at]]!r} and {row[label_at]!r}."
             )
         else:
-            classes[row[id_at]] = row[label_at]
-            others[row[id_at]] = {
-                names[at]: cell
+            cells = {
+                names[at]: "" if cell == _NO_VALUE else cell
                 for at, cell in enumerate(row)
                 if at in names and at not in (id_at, label_at)
             }
+            coded += _NO_VALUE in row
+            classes[row[id_at]] = row[label_at]
+            if others.setdefault(row[id_at], cells) != cells:
+                again.append(row[id_at])
+    if coded:
+        notes.append(f"{_NO_VALUE} in {source.name} is a missing value ({coded} rows).")
+    if again:
+        some = ", ".join(dict.fromkeys(again[:5]))
+        notes.append(f"{source.name} has several rows for {some}; the first was used.")
     head = rows[0] if has_header and len(rows[0]) > max(id_at, label_at) else None
     columns = None if head is None else (head[id_at], head[label_at])
     listed = tuple(row[id_at] for _, row in lines if len(row) > id_at and row[id_at])
-    return Labels(classes, tuple(problems), others, missing, listed, columns)
+    words = Counter(row[id_at] for row in without)
+    no_id = tuple(f"{word} ({counted(n, 'row', 'rows')})" for word, n in words.items())
+    return Labels(classes, tuple(problems), others, missing, listed, columns, tuple(notes), no_id)
+
+
+def _no_id(text: str, ids: Collection[str]) -> bool:
+    """Whether a table says that a row has no graph; an empty cell is a mistake instead."""
+    low = text.lower()
+    return low not in ids and bool(text) and (low == _NO_FILE or is_missing(text))
 
 
 def _is_header(rows: Sequence[Sequence[str]], ids: set[str]) -> bool:
@@ -133,7 +174,10 @@ def _id_column(rows: Sequence[Sequence[str]], wanted: str | None, ids: set[str])
     def known(at: int) -> int:
         return sum(len(row) > at and plain_id(row[at]) in short for row in rows[1:])
 
-    return max(usual, key=known)
+    best = max(usual, key=known)
+    if ids and not known(best):  # no usual name: the column that has the ids, such as ScanDir ID
+        best = max((best, *range(len(header))), key=known)
+    return best
 
 
 def _label_column(header: Sequence[str], wanted: str | None, id_at: int, source: Path) -> int:
@@ -154,6 +198,9 @@ def _label_column(header: Sequence[str], wanted: str | None, id_at: int, source:
 
 
 def _named(header: Sequence[str], wanted: str, parameter: str) -> int:
+    near = [x for x in header if x.lower() == wanted.strip().lower()]
+    if wanted not in header and len(near) == 1:
+        return list(header).index(near[0])
     if wanted not in header:
         raise UnknownNameError("column of the labels file", wanted, header, parameter=parameter)
     return list(header).index(wanted)
@@ -170,14 +217,26 @@ def plain_id(text: str) -> str:
 
 
 def match_ids(given: Iterable[str], paths: Mapping[str, Path]) -> dict[str, str]:
-    """Label id → graph id: by id, file name or stem, else by `plain_id`.
+    """Label id → graph id: by id, path, file name or stem, else by `plain_id`.
 
-    `plain_id` is used only if it joins exactly one graph and one label.
+    File names are used only if they belong to one graph, `plain_id` only if it joins exactly one
+    graph and one label.
     """
     listed = list(given)
-    exact = {name: key for key, p in paths.items() for name in (p.stem, p.name)}
+    times = Counter(p.name for p in paths.values())
+    exact = {
+        name: key for key, p in paths.items() if times[p.name] == 1 for name in (p.stem, p.name)
+    }
+    for key, p in paths.items():  # SITE/0001.csv, SITE/0001, SITE_0001
+        exact.update({f"{p.parent.name}/{x}": key for x in (p.name, p.stem)})
+        exact.setdefault(f"{p.parent.name}_{p.stem}", key)
     exact.update({key: key for key in paths})
-    out = {x: exact[Path(x).name] for x in listed if Path(x).name in exact}
+    out = {}
+    for x in listed:
+        last = "/".join(x.replace("\\", "/").split("/")[-2:])
+        hit = next((y for y in (x, last, Path(x).name) if y in exact), None)
+        if hit is not None and (hit != Path(x).name or hit == x or times[Path(x).name] <= 1):
+            out[x] = exact[hit]
     free = Counter(plain_id(key) for key in paths if key not in set(out.values()))
     asked = Counter(plain_id(x) for x in listed if x not in out)
     place = {plain_id(key): key for key in paths if key not in set(out.values())}
@@ -186,6 +245,37 @@ def match_ids(given: Iterable[str], paths: Mapping[str, Path]) -> dict[str, str]
         if x not in out and free[short] == 1 and asked[short] == 1:
             out[x] = place[short]
     return out
+
+
+def join_spellings(
+    given: Mapping[str, str], wanted: Sequence[str] | None = None
+) -> tuple[dict[str, str], list[str]]:
+    """Classes that are one class in several spellings, joined: ``Control``/``control``, 1/1.0.
+
+    The most frequent spelling is kept; a spelling that ``wanted`` lists is always kept. Returns the
+    classes and a sentence for each class that was joined.
+
+    >>> join_spellings({"a": "Control", "b": "control", "c": "control", "d": "patient"})[0]
+    {'a': 'control', 'b': 'control', 'c': 'control', 'd': 'patient'}
+    """
+    listed = {text.partition("=")[0].strip() for text in wanted or ()} | set(wanted or ())
+    counts = Counter(given.values())
+    alike: dict[object, list[str]] = {}
+    for word in counts:
+        number = is_number(word) and not is_missing(word)
+        plain = float(word) if number else " ".join(word.lower().split())
+        alike.setdefault(plain, []).append(word)
+    new = {}
+    notes = []
+    for words in alike.values():
+        kept = [x for x in words if x in listed]
+        if len(words) == 1 or len(kept) > 1:
+            continue
+        best = kept[0] if kept else max(words, key=lambda x: (counts[x], -len(x), x))
+        new.update(dict.fromkeys(words, best))
+        found = ", ".join(f"{x!r} ({counts[x]})" for x in sorted(words))
+        notes.append(f"The classes {found} were read as one class, {best!r}.")
+    return {key: new.get(value, value) for key, value in given.items()}, notes
 
 
 def choose_classes(

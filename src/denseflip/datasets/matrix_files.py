@@ -1,7 +1,7 @@
 """Turn tables into graphs, for every kind of file that holds a matrix or a time series.
 
-If there are names, columns are matched to the node table by name, never by position alone. Nodes
-without data in some file are left out of all files, and the report lists them.
+If there are names, columns are matched to the node table by name, never by position alone.
+`lost_nodes` decides about nodes without data.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from denseflip.datasets.connectome import Matrix, check_time_series, connectivity
 from denseflip.datasets.graph_files import graph_of_matrix, is_binary
@@ -26,12 +25,13 @@ from denseflip.datasets.import_job import (
     Look,
     ReadOptions,
 )
+from denseflip.datasets.lost_nodes import common_nodes
 from denseflip.datasets.number_tables import read_table
 from denseflip.datasets.table_shapes import NumberTable, triangle_of
 from denseflip.errors import FileFormatError, InvalidGraphError, InvalidNodesError, counted
 from denseflip.graph import Graph, Nodes
-from denseflip.graph.convert import check_matrix
 from denseflip.graph.inputs import tell_difference
+from denseflip.graph.node_table import numbered_names
 
 
 def in_order(
@@ -53,7 +53,7 @@ def in_order(
     if columns is None or columns == names:
         return table
     if len(set(columns)) < len(columns):
-        raise FileFormatError(f"{source}: {_twice(columns)}")
+        raise FileFormatError(f"{source}: {_twice(columns)}", parameter="number_names")
     if set(columns) != set(names) and not (subset and set(names) < set(columns)):
         listed = tell_difference(columns, names, f"the header of {source}", what)
         msg = f"{source}: its header does not match {what}: {listed}"
@@ -114,13 +114,15 @@ def match_tables(
     Mismatches become problems. Without a node table, the header becomes the node table.
     """
     options = job.options
+    tables = {k: _by_name(job, t) for k, t in tables.items()}
     headed = {k: t.columns for k, t in tables.items() if t.columns is not None}
     if options.match == "position" or not headed:
         if headed and options.nodes is not None:
             job.notes.append("Columns are read in the order of the node table, as requested.")
+        elif options.nodes is not None:
+            job.notes.append("The files name no nodes; columns are in the order of the node table.")
         return {k: replace(t, columns=None, rows=None) for k, t in tables.items()}
     if options.nodes is not None:
-        options.nodes = _named_as(job, options.nodes, headed.values())
         names, what = options.nodes.names, "the node table"
         if all(map(are_counted, headed.values())) and not are_counted(names):
             job.notes.append(
@@ -132,7 +134,7 @@ def match_tables(
         names = headed[first]
         what = f"that of {paths[first].name}"
         if len(set(names)) < len(names):
-            job.problem(f"{paths[first].name}: {_twice(names)}", "nodes")
+            job.problem(f"{paths[first].name}: {_twice(names)}", "number_names", "nodes")
             return dict(tables)
         if all(t.values.shape[1] == len(names) for t in tables.values()):
             point = tables[first].points
@@ -157,96 +159,33 @@ def match_tables(
     return out
 
 
-def _named_as(job: Import, nodes: Nodes, headers: Iterable[tuple[str, ...]]) -> Nodes:
-    """The node table indexed by the column that the headers use: a code, an index, a short name."""
-    found = {frozenset(h) for h in headers}
-    if len(found) != 1 or set(nodes.names) == next(iter(found)):
-        return nodes
-    for column, values in nodes.regions.items():
-        if len(set(values)) == len(values) and set(values) == next(iter(found)):
+def _by_name(job: Import, table: NumberTable) -> NumberTable:
+    """The table with node names in place of the codes in its header; equal names numbered."""
+    nodes, columns = job.options.nodes, table.columns
+    if columns is None or job.options.match != "name":
+        return table
+    if nodes is not None:
+        found = named_by(table, nodes)
+        if found is not table and (column := nodes.names_of(columns)[1]):
             job.notes.append(f"The headers match the column {column!r} of the node table.")
-            rest = {k: v for k, v in nodes.regions.items() if k != column}
-            return replace(nodes, names=values, regions={"name": nodes.names, **rest})
-    return nodes
+        return found
+    if job.options.number_names and len(set(columns)) < len(columns):
+        job.notes.append("Equal names in the headers were numbered in order, as requested.")
+        return _renamed(table, numbered_names)
+    return table
 
 
-# ---- parcels without data ---------------------------------------------------------------
+def named_by(table: NumberTable, nodes: Nodes) -> NumberTable:
+    """The table with the names of the nodes in place of their codes."""
+    return _renamed(table, lambda words: nodes.names_of(words)[0])
 
 
-def without_data(values: Matrix, *, series: bool) -> npt.NDArray[np.bool_]:
-    """Nodes without data in a file: a row of NaN; in a time series, NaN or a constant column.
-
-    >>> nan = float("nan")
-    >>> without_data(np.array([[0, nan, 1], [nan, nan, nan], [1, nan, 0]]), series=False).tolist()
-    [False, True, False]
-    """
-    if series:
-        lost = np.isnan(values).all(axis=0)
-        full = ~np.isnan(values).any(axis=0)
-        flat = np.zeros(values.shape[1], dtype=bool)
-        flat[full] = np.ptp(values[:, full], axis=0) == 0
-        return np.asarray(lost | flat)
-    if values.shape[0] != values.shape[1]:
-        return np.zeros(values.shape[1], dtype=bool)
-    nan = np.isnan(values)
-    np.fill_diagonal(nan, True)
-    return np.asarray(nan.all(axis=0) & nan.all(axis=1)) if len(values) > 1 else nan[0]
-
-
-def common_nodes(
-    job: Import, tables: Mapping[str, NumberTable], paths: Mapping[str, Path], *, series: bool
-) -> dict[str, Matrix]:
-    """The values of the nodes that have data in every file; the others are left out and listed."""
-    values = {k: t.values for k, t in tables.items()}
-    widths = {v.shape[1] for v in values.values()}
-    if len(widths) != 1:
-        return values  # reported by the check of sizes
-    lost = {k: without_data(v, series=series) for k, v in values.items()}
-    gone = np.logical_or.reduce(list(lost.values()))
-    if not gone.any():
-        return values
-    n = len(gone)
-    kept = np.flatnonzero(~gone)
-    worst = sorted(lost, key=lambda k: -int(lost[k].sum()))[:5]
-    if len(kept) < max(2, n / 2):
-        listed = ", ".join(f"{paths[k].name} lacks {int(lost[k].sum())}" for k in worst)
-        job.problem(
-            f"Only {len(kept)} of {n} nodes have data in every file: {listed}. Leave these files "
-            "out: remove them from the labels, and set skip_unmatched.",
-            "skip_unmatched",
-        )
-        return values
-
-    def whole(key: str, path: Path) -> Matrix:
-        matrix = values[key]
-        if not series:  # other problems are reported by row and column of the file
-            filled = matrix.copy()
-            np.fill_diagonal(filled, 0.0)
-            filled[lost[key]] = filled[:, lost[key]] = 0.0
-            check_matrix(filled, path.name)
-            return matrix[np.ix_(kept, kept)]
-        told = matrix.copy()
-        told[:, lost[key]] = np.arange(len(matrix))[:, None]
-        check_time_series(told, path.name)
-        return matrix[:, kept]
-
-    out = job.attempt(whole, {k: paths[k] for k in tables})
-    nodes = job.options.nodes
-    names = nodes.names if nodes is not None else tuple(map(str, range(n)))
-    job.leave_out(
-        f"nodes without data in some file; the {len(kept)} that all files have were kept",
-        [_who_lacks(names[i], [k for k in lost if lost[k][i]], len(tables)) for i in
-         np.flatnonzero(gone).tolist()],
-    )  # fmt: skip
-    job.options.nodes = (nodes or Nodes(names)).ordered([names[i] for i in kept.tolist()])
-    return out
-
-
-def _who_lacks(name: str, who: list[str], n_files: int) -> str:
-    if len(who) == n_files:
-        return f"{name} (no data in any file)"
-    more = " …" if len(who) > 3 else ""
-    return f"{name} (no data in {len(who)}: {', '.join(who[:3])}{more})"
+def _renamed(table: NumberTable, name: Callable[[tuple[str, ...]], tuple[str, ...]]) -> NumberTable:
+    columns = None if table.columns is None else name(table.columns)
+    rows = None if table.rows is None else name(table.rows)
+    if columns == table.columns and rows == table.rows:
+        return table
+    return replace(table, columns=columns, rows=rows)
 
 
 Reader = Callable[[Path, ReadOptions], NumberTable]
@@ -351,7 +290,10 @@ def _read_one(path: Path, options: ReadOptions, table: Reader, series: bool) -> 
     found = tidied(table(path, options), path.name, series=series)
     for note in found.notes:
         options.on_note(note)
-    nodes, columns = options.nodes, found.columns
+    nodes = options.nodes
+    if nodes is not None and options.match == "name":
+        found = named_by(found, nodes)
+    columns = found.columns
     matched = nodes is not None and columns is not None and options.match == "name"
     if matched and nodes is not None and columns is not None:
         if not are_counted(columns) or are_counted(nodes.names):

@@ -12,12 +12,10 @@ from typing import Any
 
 from denseflip.checks import text_of
 from denseflip.errors import DatasetError, shown
+from denseflip.text_tables import is_missing
 
 Value = float | str | None
 Column = tuple[Value, ...]
-
-#: How tables write a missing value, in lower case.
-MISSING = frozenset({"", "n/a", "na", "nan", "none", "null", "#n/a"})
 
 
 def column_of(values: Iterable[Any]) -> Column:
@@ -83,8 +81,7 @@ def _cell(value: Any) -> Any:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
-        value = value.strip()
-        return None if value.lower() in MISSING else value
+        return None if is_missing(value) else value.strip()
     return value
 
 

@@ -115,14 +115,6 @@ def read_cells(path: Path, *, may_be_empty: bool = False, decimal: str = "auto")
     return Cells(rows, numbers, header, tuple(before), notes)
 
 
-def read_lines(path: Path, *, may_be_empty: bool = False) -> list[tuple[int, list[str]]]:
-    """The rows of a text table, each with the number of its line in the file, counted from 1."""
-    cells = read_cells(path, may_be_empty=may_be_empty, decimal="text")
-    return [
-        (i, row) for i, row in zip(cells.lines, cells.rows, strict=True) if any(row)
-    ]  # a line of tabs is empty
-
-
 def is_number(cell: str) -> bool:
     """Whether a cell holds a number, or nothing (a missing number)."""
     if not cell or cell.lower() in NO_NUMBER:

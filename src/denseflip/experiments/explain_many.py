@@ -18,6 +18,7 @@ from denseflip.errors import InvalidParameterError, UnknownNameError, nearest
 from denseflip.experiments.plan import own_digest
 from denseflip.experiments.records import read_story
 from denseflip.experiments.spec import MethodSpec, StoryJob, StorySpec
+from denseflip.experiments.story_tables import edit_table, reference_table, region_table
 from denseflip.experiments.table import Table
 from denseflip.graph.edits import make_frame
 from denseflip.notebook import ROWS, html_table, with_bar
@@ -102,19 +103,24 @@ class Explanations(Sequence[Explained]):
             "explanations",
             f"{len(self)} graphs of {self.dataset.name}",
             COLUMNS,
-            tuple(_row(one) for one in self.explained),
+            tuple(explanation_row(one) for one in self.explained),
         )
 
     def edit_table(self) -> Table:
-        """Return one row per edit of each graph, with names and regions."""
-        listed = [(one.id, one.story.edit_rows()) for one in self.explained if one.story]
-        columns = dict.fromkeys(column for _, (names, _) in listed for column in names)
-        rows = []
-        for id, (names, edits) in listed:
-            for edit in edits:
-                row = dict(zip(names, edit, strict=True))
-                rows.append((id, *(row.get(column) for column in columns)))
-        return Table("edits", f"{len(rows)} edits", ("id", *columns), tuple(rows))
+        """Return one row per edit of each graph, with names, regions and coordinates."""
+        return edit_table(self._told)
+
+    def region_table(self) -> Table:
+        """Return one row per pair of regions with edits, of each graph."""
+        return region_table(self._told)
+
+    def reference_table(self) -> Table:
+        """Return one row per named place of each graph, with what real graphs have there."""
+        return reference_table(self._told)
+
+    @property
+    def _told(self) -> list[tuple[str, Story]]:
+        return [(one.id, one.story) for one in self.explained if one.story is not None]
 
     def to_frame(self, edits: bool = False) -> Any:
         """`table`, or with ``edits`` `edit_table`, as a pandas table.
@@ -157,15 +163,15 @@ class Explanations(Sequence[Explained]):
         columns = ("id", "class", "before", "after", "edits", "calls", "true_as_read", "in short")
         rows = []
         for one in self.explained[:ROWS]:
-            said = dict(zip(COLUMNS, _row(one), strict=True))
+            said = dict(zip(COLUMNS, explanation_row(one), strict=True))
             said["in short"] = one.failure if one.story is None else one.story.short
             rows.append([said[column] for column in columns])
         notes = [f"{failed:,} failed." if failed else ""]
         return html_table(title, columns, rows, total=len(self), notes=notes)
 
 
-def _row(one: Explained) -> tuple[Any, ...]:
-    """A graph's cells of the table."""
+def explanation_row(one: Explained) -> tuple[Any, ...]:
+    """The cells of a graph in the table of explanations (`COLUMNS`)."""
     cells: dict[str, Any] = {"id": one.id, "class": one.label}
     if (story := one.story) is None:
         cells |= {"status": "failed", "failure": one.failure}

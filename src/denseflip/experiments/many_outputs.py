@@ -92,11 +92,14 @@ def write_many(
                     due.append(_PageSpec(spec, key, one, place, pages, card, dataset, command))
             _write_pages(due, written, engine or SerialEngine(), len(many), progress)
     many.table().write(out, ("csv", "json"))
-    many.edit_table().write(out, ("csv",))
+    for table in (many.edit_table(), many.region_table(), many.reference_table()):
+        table.write(out, ("csv",))
     files = {
         f"{TABLE}.csv": "one row per graph",
         f"{TABLE}.json": "the same as JSON",
-        f"{EDITS}.csv": "one row per edit of each graph, with names and regions",
+        f"{EDITS}.csv": "one row per edit of each graph, with names, regions and coordinates",
+        "regions.csv": "one row per pair of regions with edits, of each graph",
+        "reference.csv": "one row per named place, with what real graphs have there",
     }
     text = make_index(
         many,

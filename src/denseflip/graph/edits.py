@@ -128,7 +128,7 @@ def list_edits(
     Parameters
     ----------
     edits : the added and removed edges.
-    nodes : adds ``name_1`` and ``name_2``.
+    nodes : adds ``name_1`` and ``name_2`` and, if it has coordinates, ``x_1`` … ``z_2``.
     regions : adds ``region_1`` and ``region_2``.
     weights : (node, node, before, after) of each edit, for a classifier that uses weights; adds
         ``weight_before`` and ``weight_after``.
@@ -148,6 +148,9 @@ def list_edits(
         columns += ("name_1", "name_2")
     if regions is not None:
         columns += ("region_1", "region_2")
+    points = None if nodes is None else nodes.coordinates
+    if points is not None:
+        columns += tuple(f"{axis}_{end}" for end in (1, 2) for axis in "xyz")
     if weighed:
         columns += ("weight_before", "weight_after")
     if named is not None:
@@ -161,6 +164,8 @@ def list_edits(
                 row += (nodes.names[u], nodes.names[v])
             if regions is not None:
                 row += (regions.region_of(u), regions.region_of(v))
+            if points is not None:
+                row += (*points[u], *points[v])
             if weighed:
                 row += weighed.get((u, v), (None, None))
             if named is not None:

@@ -16,17 +16,20 @@ import numpy.typing as npt
 
 from denseflip.checks import check_no_pipe, text_of
 from denseflip.errors import (
+    DenseflipError,
+    FileFormatError,
     InvalidNodesError,
     MissingInputError,
-    TooLargeError,
     UnknownNameError,
     counted,
     shown,
 )
 from denseflip.files import write_whole
+from denseflip.graph.node_table import CODE, REGION, numbered_names, sort_columns
 from denseflip.limits import PER_NODE, check_size
 from denseflip.notebook import ROWS, html_table
 from denseflip.serialise import Serialisable
+from denseflip.text_tables import read_cells
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -81,6 +84,8 @@ class Nodes(Serialisable, named="a node table", partial=True):
     names : one name per node.
     regions : taxonomy name → one region name per node; the first taxonomy is the default one.
     coordinates : one ``(x, y, z)`` per node in millimetres (MNI for human brains), or None.
+    ids : column → one code per node, all different. A file whose header has these codes is matched
+        by them.
 
     Examples
     --------
@@ -94,6 +99,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
     names: tuple[str, ...]
     regions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     coordinates: tuple[tuple[float, float, float], ...] | None = None
+    ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = tuple(text_of(x) for x in _listed(self.names, "names"))
@@ -106,9 +112,9 @@ class Nodes(Serialisable, named="a node table", partial=True):
                 f"Node names must be unique; {counted(len(twice), 'name occurs', 'names occur')} "
                 f"more "
                 f"than once: {listed}{more}. Make each one distinct, for example by adding its "
-                "hemisphere or its number."
+                "hemisphere, or let equal names be numbered (number_names)."
             )
-            raise InvalidNodesError(msg)
+            raise InvalidNodesError(msg, parameter="number_names")
         if not isinstance(self.regions, Mapping):
             msg = f"regions must map a taxonomy's name to regions; got {shown(self.regions)}."
             raise InvalidNodesError(msg)
@@ -125,6 +131,19 @@ class Nodes(Serialisable, named="a node table", partial=True):
                 msg = f"Taxonomy {taxonomy!r}: node {labels.index('')} has no region."
                 raise InvalidNodesError(msg)
         object.__setattr__(self, "regions", regions)
+        if not isinstance(self.ids, Mapping):
+            msg = f"ids must map the name of a column to codes; got {shown(self.ids)}."
+            raise InvalidNodesError(msg)
+        ids = {
+            text_of(k): tuple(text_of(x) for x in _listed(v, f"ids {shown(k)}"))
+            for k, v in self.ids.items()
+        }
+        for column, codes in ids.items():
+            self._same_length(codes, f"ids {column!r}")
+            if len(set(codes)) < len(codes):
+                msg = f"The ids {column!r} must be different for every node."
+                raise InvalidNodesError(msg)
+        object.__setattr__(self, "ids", ids)
         if self.coordinates is not None:
             try:
                 points = tuple(tuple(float(c) for c in p) for p in self.coordinates)
@@ -224,67 +243,71 @@ class Nodes(Serialisable, named="a node table", partial=True):
         )
 
     @classmethod
-    def read_csv(cls, path: str | Path) -> Self:
-        """Read a node table: a column ``name``, optional ``x y z``, any other column a taxonomy.
+    def read_csv(
+        cls,
+        path: str | Path,
+        *,
+        name_column: str | None = None,
+        region_columns: Iterable[str] | None = None,
+        number_names: bool = False,
+    ) -> Self:
+        """Read a node table from a CSV, TSV or Excel file.
 
-        A column ``index``, if present, must count 0, 1, 2 …
+        The column ``name`` (or ``label``, ``roi`` …) has the names; ``x``, ``y``, ``z`` are
+        coordinates. Every other column of words in which nodes share values is a taxonomy; columns
+        that differ in every row are codes (`ids`). Columns of numbers are not used.
+
+        Parameters
+        ----------
+        path : the file; the case of headings and blanks around cells do not matter.
+        name_column : the column of the names.
+        region_columns : the columns that are taxonomies, the default first. A column of numbers
+            can be one.
+        number_names : number equal names instead of refusing them.
         """
-        path = Path(path)
-        check_no_pipe(path, error=InvalidNodesError)
+        nodes, _ = cls.read_table(
+            path,
+            name_column=name_column,
+            region_columns=region_columns,
+            number_names=number_names,
+        )
+        return nodes
+
+    @classmethod
+    def read_table(cls, path: str | Path, **columns: Any) -> tuple[Self, list[str]]:
+        """`read_csv`, with sentences about how the columns of the table were used."""
+        source = Path(path)
+        check_no_pipe(source, error=InvalidNodesError)
         try:
-            check_size(20.0 * path.stat().st_size, f"{path}: its rows")
-            with path.open(newline="", encoding="utf-8-sig") as handle:
-                reader = csv.DictReader(handle)
-                rows = list(reader)
-                columns = reader.fieldnames or ()
-        except TooLargeError:
-            raise
-        except (OSError, ValueError, csv.Error) as error:
-            msg = f"{path}: cannot read the node table ({error})."
+            lines = read_cells(source)
+        except FileFormatError as error:
+            msg = f"{source}: cannot read the node table: {error}"
             raise InvalidNodesError(msg) from error
-        if not rows or "name" not in rows[0]:
-            got = ", ".join(map(str, rows[0])) if rows else "an empty file"
-            msg = f"{path}: a node table needs a header line with a column 'name'; got {got}."
-            raise InvalidNodesError(msg)
-        twice = [name for name, times in Counter(columns).items() if times > 1]
-        if twice:
-            msg = f"{path}: two columns are named {shown(twice[0])}; rename or remove one."
-            raise InvalidNodesError(msg)
-        for i, row in enumerate(rows):
-            if None in row or None in row.values():
-                msg = f"{path}: line {i + 2} has a different number of columns than the header."
-                raise InvalidNodesError(msg)
-            if row.get("index", str(i)).strip() != str(i):
-                msg = f"{path}: line {i + 2}: index must be {i}; got {row['index']!r}."
-                raise InvalidNodesError(msg)
-        coordinates = None
-        if all(axis in rows[0] for axis in _AXES):
-            try:
-                coordinates = tuple((float(r["x"]), float(r["y"]), float(r["z"])) for r in rows)
-            except ValueError as error:
-                msg = f"{path}: the columns x, y, z must hold numbers ({error})."
-                raise InvalidNodesError(msg) from error
-        taxonomies = [c for c in rows[0] if c not in {"name", "index", *_AXES}]
-        try:
-            return cls(
-                tuple(r["name"] for r in rows),
-                {c: tuple(r[c] for r in rows) for c in taxonomies},
-                coordinates,
-            )
-        except InvalidNodesError as error:
-            msg = f"{path}: {error}"
-            raise InvalidNodesError(msg) from error
+        nodes, notes = sort_columns(lines, source.name, **columns)
+        return cls(nodes.names, nodes.regions, nodes.coordinates, nodes.ids), notes
 
     def write_csv(self, path: str | Path) -> None:
         """Write a table that `read_csv` can read."""
-        header = ["index", "name", *self.regions, *(_AXES if self.coordinates else ())]
+        text = self._csv()
+        lines = list(enumerate(csv.reader(io.StringIO(text, newline="")), start=1))
+        try:
+            same = sort_columns(lines, "")[0] == self
+        except DenseflipError:
+            same = False
+        write_whole(path, text if same else self._csv(REGION, CODE))
+
+    def _csv(self, region: str = "", code: str = "") -> str:
+        """The table as text; taxonomies and codes are marked with these prefixes."""
+        regions = [f"{region}{x}" for x in self.regions]
+        header = ["index", "name", *regions, *(f"{code}{x}" for x in self.ids)]
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(header)
+        writer.writerow([*header, *(_AXES if self.coordinates else ())])
         for i, name in enumerate(self.names):
             place = self.coordinates[i] if self.coordinates else ()
-            writer.writerow([i, name, *(v[i] for v in self.regions.values()), *place])
-        write_whole(path, text.getvalue())
+            values = (v[i] for v in (*self.regions.values(), *self.ids.values()))
+            writer.writerow([i, name, *values, *place])
+        return text.getvalue()
 
     # ---- access -------------------------------------------------------------------------
 
@@ -341,7 +364,30 @@ class Nodes(Serialisable, named="a node table", partial=True):
             names=tuple(wanted),
             regions={k: tuple(v[i] for i in at) for k, v in self.regions.items()},
             coordinates=self.coordinates and tuple(self.coordinates[i] for i in at),
+            ids={k: tuple(v[i] for i in at) for k, v in self.ids.items()},
         )
+
+    def names_of(self, header: Sequence[str]) -> tuple[tuple[str, ...], str]:
+        """The node names that a file's header means, and the column of `ids` that it matches.
+
+        A header of codes, or of names that this table has numbered, is translated. It may lack
+        nodes of the table, or have more, which keep their codes. Any other header is returned
+        unchanged, with an empty text.
+
+        >>> nodes = Nodes(("Insula L", "Insula R"), ids={"code": ("3001", "3002")})
+        >>> nodes.names_of(("3002", "3001"))
+        (('Insula R', 'Insula L'), 'code')
+        """
+        words = tuple(header)
+        known = set(self.names)
+        if _nested(known, words):
+            return words, ""
+        for column, codes in self.ids.items():
+            if _nested(set(codes), words):
+                name = dict(zip(codes, self.names, strict=True))
+                return tuple(name.get(x, x) for x in words), column
+        numbered = numbered_names(words)
+        return (numbered, "") if _nested(known, numbered) else (words, "")
 
     def check_fits(self, n_nodes: int, what: str = "graph") -> None:
         """Raise if the table and a graph have different numbers of nodes."""
@@ -353,7 +399,9 @@ class Nodes(Serialisable, named="a node table", partial=True):
             raise InvalidNodesError(msg)
 
     def __hash__(self) -> int:
-        return hash((self.names, tuple(self.regions.items()), self.coordinates))
+        return hash(
+            (self.names, tuple(self.regions.items()), self.coordinates, tuple(self.ids.items()))
+        )
 
     def __repr__(self) -> str:
         return f"Nodes(n_nodes={self.n_nodes}, taxonomies={list(self.regions)})"
@@ -369,6 +417,11 @@ class Nodes(Serialisable, named="a node table", partial=True):
         ]
         columns = ("name", *self.regions, *(_AXES if points else ()))
         return html_table(title, columns, rows, total=self.n_nodes)
+
+
+def _nested(known: set[str], words: tuple[str, ...]) -> bool:
+    """Whether all words are known, or all that is known is among the words."""
+    return known.issuperset(words) or known.issubset(words)
 
 
 def _listed(values: Any, what: str) -> tuple[Any, ...]:

@@ -245,12 +245,17 @@ def upload(
     file: Annotated[UploadFile, File(description="A .dfd, .zip, .json or graph file.")],
     dataset: Annotated[str | None, Form(max_length=120)] = None,
     percentile: Annotated[float | None, Form(ge=0, le=100)] = None,
+    options: Annotated[str, Form(max_length=4000, description="Options of a folder.")] = "",
     kind: Annotated[str, Form(max_length=40)] = "auto",
     header: Annotated[str, Form(max_length=40)] = "auto",
     decimal: Annotated[str, Form(max_length=40)] = "auto",
     first_node: Annotated[int | None, Form(ge=0, le=1)] = None,
 ) -> dict[str, Any]:
-    """Upload a data set, a folder as zip, one graph, or a saved result."""
+    """Upload a data set, a folder as zip, one graph, or a saved result.
+
+    `options` is a JSON object with the options of an import: the label table, the node table, and
+    what is left out.
+    """
     state = request.app.state
     if not state.uploading.acquire(timeout=TURN):
         raise HTTPException(429, "Too many uploads at once; try again later")
@@ -263,6 +268,7 @@ def upload(
             state.quota,
             dataset=dataset or None,
             percentile=percentile,
+            options=options,
             reading=Reading(kind, header, decimal, first_node),
         )
     finally:
@@ -372,8 +378,9 @@ def job_file(
     name: Annotated[str, Path(max_length=40)],
     answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
 ) -> Response:
-    """A file to download: report.html, result.json, edits.csv, reference.svg, brain.node,
-    brain.edge; of many graphs index.html, explanations.csv, edits.csv, result.json; of a cohort
+    """A file to download: report.html, result.json, edits.csv, regions.csv, reference.csv,
+    reference.svg, brain.node, brain.edge; of many graphs index.html, result.json,
+    explanations.csv, edits.csv, regions.csv, reference.csv; of a cohort
     cohort.html, cohort.tsv, result.json.
     """
     job = _shown(request, id)

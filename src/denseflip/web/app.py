@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from denseflip._version import __version__
+from denseflip.datasets.atlas import ATLASES
 from denseflip.errors import (
     DenseflipError,
     MissingExtraError,
@@ -23,6 +24,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.reading import FILE_KINDS, reading_options
+from denseflip.table_options import table_options
 from denseflip.web.guard import Guard, error_body
 from denseflip.web.job_runner import said
 from denseflip.web.server_config import ServerSettings
@@ -199,5 +201,9 @@ def page_text() -> str:
         undefined=StrictUndefined,
     )
     return made.get_template("app.html.j2").render(
-        version=__version__, reading=reading_options(), kinds=FILE_KINDS
+        version=__version__,
+        reading=reading_options(),
+        kinds=FILE_KINDS,
+        tables=table_options(),
+        atlases=list(ATLASES),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from denseflip.cohort.cohort import Cohort
 from denseflip.errors import InvalidParameterError, MissingInputError
+from denseflip.experiments.story_tables import edit_table, reference_table, region_table
 from denseflip.experiments.table import Table
 from denseflip.graph.edits import list_edits
 from denseflip.limits import check_dense
@@ -21,6 +22,8 @@ FILES = {
     "report.html": "text/html; charset=utf-8",
     "result.json": "application/json",
     "edits.csv": "text/csv; charset=utf-8",
+    "regions.csv": "text/csv; charset=utf-8",
+    "reference.csv": "text/csv; charset=utf-8",
     "reference.svg": "image/svg+xml",
     "explanations.csv": "text/csv; charset=utf-8",
     "index.html": "text/html; charset=utf-8",
@@ -28,6 +31,11 @@ FILES = {
     "cohort.tsv": "text/tab-separated-values; charset=utf-8",
     "brain.node": "text/plain; charset=utf-8",
     "brain.edge": "text/plain; charset=utf-8",
+}
+_TABLES = {
+    "edits.csv": edit_table,
+    "regions.csv": region_table,
+    "reference.csv": reference_table,
 }
 _OF_MANY = ("cohort.html", "cohort.tsv", "explanations.csv", "index.html")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # read as a formula by a spreadsheet
@@ -60,8 +68,8 @@ def make_file(
     if name == "report.html":
         front = [Story.from_dict(one) for one in result.get("front", ())]
         return make_page(story, front=front, card=result.get("card") or None, whatif=whatif)
-    if name == "edits.csv":
-        return edits_csv(story)
+    if name in _TABLES:
+        return no_formulas(_TABLES[name]([(story.subject, story)])).to_csv()
     if name == "reference.svg":
         return svg_text(plot_reference(story))
     return brainnet_nodes(story) if name == "brain.node" else brainnet_edges(story)
@@ -83,12 +91,6 @@ def story_of(result: dict[str, Any], answer: int | None = None) -> Story:
         msg = f"answer must be a number from 0 to {len(front) - 1}; got {answer}."
         raise InvalidParameterError(msg, parameter="answer")
     return Story.from_dict(front[answer])
-
-
-def edits_csv(story: Story) -> str:
-    """The table of edits, safe to open in a spreadsheet."""
-    columns, rows = story.edit_rows()
-    return no_formulas(Table("edits", "", columns, tuple(rows))).to_csv()
 
 
 def no_formulas(table: Table) -> Table:

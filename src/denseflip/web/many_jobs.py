@@ -124,6 +124,8 @@ def result_of(many: Explanations, asked: JobRequest, evaluation: Any, card: Any)
                 "index.html": page,
                 "explanations.csv": no_formulas(table).to_csv(),
                 "edits.csv": no_formulas(many.edit_table()).to_csv(),
+                "regions.csv": no_formulas(many.region_table()).to_csv(),
+                "reference.csv": no_formulas(many.reference_table()).to_csv(),
                 "result.json": table.to_json(),
             },
         },

@@ -28,20 +28,23 @@ from typing import Any
 from denseflip.checks import visible
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset, read_graph
+from denseflip.datasets.atlas import ATLASES
 from denseflip.datasets.connectome import Keep
-from denseflip.datasets.folder import import_folder
+from denseflip.datasets.folder import import_folder, import_report
 from denseflip.errors import (
     DenseflipError,
     FileFormatError,
     InvalidParameterError,
     StoreError,
     TooLargeError,
+    UnknownNameError,
 )
 from denseflip.files import write_whole
 from denseflip.limits import check_zip, open_zip, read_json, read_member, show_size
 from denseflip.reading import Reading
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
+from denseflip.table_options import TableOptions, table_options
 from denseflip.web.job_store import Store, pack
 from denseflip.web.library import Library
 from denseflip.web.many_jobs import size, tidy
@@ -142,6 +145,7 @@ def take(
     *,
     dataset: str | None = None,
     percentile: float | None = None,
+    options: str = "",
     reading: Reading | None = None,
 ) -> dict[str, Any]:
     """Save an upload and return what it is.
@@ -152,6 +156,7 @@ def take(
     library, store, quota : where it is saved, if there is room.
     dataset : for one graph or a saved result, the data set that it belongs to.
     percentile : for weighted matrices, keep pairs at or above this percentile.
+    options : for a folder, `TableOptions` as a JSON object.
     reading : how graph files are read that can be read in several ways.
 
     Raises
@@ -176,7 +181,8 @@ def take(
             return _keep_dataset(Dataset.load(path), library, quota, scratch)
         if suffix == ".zip":
             folder = unpack(content, shown, scratch)
-            return _keep_dataset(_import(folder, shown, keep, how), library, quota, scratch)
+            made = _import(folder, shown, keep, how, options)
+            return _keep_dataset(made, library, quota, scratch)
         if suffix == ".json":
             return _keep_result(content, shown, library, store, quota, dataset)
         path = scratch / f"upload{suffix}"
@@ -290,17 +296,35 @@ def _write_member(
     target.write_bytes(content)
 
 
-def _import(folder: Path, shown: str, keep: Keep | None, how: Reading) -> Dataset:
+def _import(folder: Path, shown: str, keep: Keep | None, how: Reading, options: str) -> Dataset:
+    given = read_json(options.encode(), "The options") if options.strip() else {}
+    if not isinstance(given, dict):
+        msg = "The options of an import must be a JSON object."
+        raise InvalidParameterError(msg, parameter="options")
+    asked = TableOptions.of(given).to_parameters()
+    if (atlas := asked.pop("nodes", None)) is not None and atlas not in ATLASES:
+        raise UnknownNameError("atlas", atlas, ATLASES, parameter="nodes")
     labels = next((p for name in _LABELS if (p := folder / name).is_file()), None)
     nodes = next((p for name in _NODES if (p := folder / name).is_file()), None)
-    return import_folder(
-        folder,
-        labels,
-        nodes=nodes,
-        keep=keep,
-        name=PurePosixPath(shown).stem[:60],
-        **asdict(how),
-    )
+    if atlas is not None and nodes is not None:
+        msg = f"{shown}: has a node table, {nodes.name}, and the atlas {atlas} was chosen. Leave "
+        raise InvalidParameterError(msg + "one of them out.", parameter="nodes")
+    try:
+        return import_folder(
+            folder,
+            labels,
+            nodes=nodes or atlas,
+            keep=keep,
+            name=PurePosixPath(shown).stem[:60],
+            **asdict(how),
+            **asked,
+        )
+    except DenseflipError as error:
+        known = table_options()
+        fields = [f'"{known[x].label}"' for x in error.parameters if x in known]
+        if fields:
+            error.args = (f"{error} In the form: {', '.join(fields)}.",)
+        raise
 
 
 def _keep_dataset(
@@ -310,7 +334,8 @@ def _keep_dataset(
     made = dataset.save(scratch / "kept.dfd")
     with quota.room(made.stat().st_size):
         made.replace(path)
-    return {"kind": "dataset", "dataset": library.add_upload(path), "name": dataset.name}
+    found = {"kind": "dataset", "dataset": library.add_upload(path), "name": dataset.name}
+    return {**found, "notes": import_report(dataset)}
 
 
 def _keep_graph(

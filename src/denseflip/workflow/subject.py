@@ -16,6 +16,7 @@ from denseflip.datasets import (
     load_dataset,
     read_graph,
 )
+from denseflip.datasets.atlas import read_nodes
 from denseflip.datasets.dataset_file import SUFFIX
 from denseflip.datasets.registry import DATASET_WORDS
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError, nearest
@@ -152,7 +153,7 @@ def find_subject(
     ----------
     source : a data set (object, name or file) if an id is given, else a graph file.
     graph_id : the id of a graph of that data set, or its number, counted from 0.
-    nodes : a node table, or a CSV file with one; by default that of the data set.
+    nodes : a node table, a file with one, or the name of an atlas; by default that of the data set.
     background : for a graph file, the data set that it belongs to.
     keep : for a weighted matrix, which pairs become edges.
     reading : how the file is read if it can be read in several ways.
@@ -163,7 +164,7 @@ def find_subject(
     >>> find_subject("mice", 0).name
     'sub-54790'
     """
-    table = Nodes.read_csv(nodes) if isinstance(nodes, (str, Path)) else nodes
+    table = read_nodes(nodes)[0] if isinstance(nodes, (str, Path)) else nodes
     if graph_id is not None:
         whole = source if isinstance(source, Dataset) else open_dataset(source, fetch=fetch)
         example = whole[position_of(whole, graph_id)]

@@ -112,10 +112,12 @@ def test_headers_may_be_a_column_of_the_table(tmp_path):
     data, classes = labs.cohort("abide", 6)
     codes = tuple(str(2001 + i) for i in range(len(NAMES)))
     labs.abide(folder, data, codes)
-    table = Nodes(NAMES, {"code": codes, **REGIONS})
+    table = Nodes(NAMES, REGIONS, ids={"code": codes})
     found = import_folder(folder, classes, nodes=table)
-    assert found.nodes.names == codes
-    assert found.nodes.regions["name"] == NAMES
+    assert found.nodes == table
+    assert "The headers match the column 'code' of the node table." in import_report(found)
+    path = folder / "Pitt_0000001_rois_aal.1D"
+    assert read_graph(path, nodes=found.nodes) == found["Pitt_0000001"].graph
     assert import_folder(folder, classes).nodes.names == codes
     with pytest.raises(DatasetError, match=r"only in the header.*\(12\): '2001'"):
         import_folder(folder, classes, nodes=TABLE)
@@ -150,7 +152,7 @@ def test_regions_come_from_dseg(tmp_path):
     given = import_folder(folder, classes, nodes=path)
     assert given.nodes.names == NAMES[::-1]  # the order of the table that was given
     (tmp_path / "bad.tsv").write_text("index\tcolor\n1\t#ff0000\n")
-    with pytest.raises(InvalidNodesError, match="a column name or label"):
+    with pytest.raises(InvalidNodesError, match="needs a column 'name'; got index, color"):
         import_folder(folder, classes, nodes=tmp_path / "bad.tsv")
 
 
@@ -162,7 +164,21 @@ def test_nan_parcels_are_left_out_of_all_and_listed(tmp_path):
     for key, node in (("sub-01", 4), ("sub-03", 4), ("sub-03", 7)):
         data[key][node] = data[key][:, node] = np.nan
     labs.xcpd(folder, data, NAMES)
-    found = import_folder(folder, classes)
+    with pytest.raises(DatasetError) as info:
+        import_folder(folder, classes)
+    assert "sub-03 lacks 2, sub-01 lacks 1 (of 12 nodes)" in str(info.value)
+    assert "drop_nodes: 2 of 12 nodes, in all 6 graphs" in str(info.value)
+    assert "drop_subjects='incomplete': 2 of 6 graphs" in str(info.value)
+    assert info.value.parameters == ("drop_nodes", "drop_subjects")
+    fewer = import_folder(folder, classes, drop_subjects="incomplete", allow_single=True)
+    assert fewer.ids == ("sub-02", "sub-04", "sub-05", "sub-06")
+    assert fewer.nodes.names == NAMES
+    assert any("sub-03 (lacks 2 nodes)" in line for line in import_report(fewer))
+    one = import_folder(folder, classes, drop_subjects=["sub-03"], drop_nodes=True)
+    assert (len(one), one.n_nodes) == (5, 11)
+    with pytest.raises(UnknownNameError, match=r"Unknown subject 'sub-33'.*Did you mean"):
+        import_folder(folder, classes, drop_subjects="sub-33")
+    found = import_folder(folder, classes, drop_nodes=True)
     assert found.n_nodes == 10
     assert set(NAMES) - set(found.nodes.names) == {NAMES[4], NAMES[7]}
     left = next(line for line in import_report(found) if line.startswith("Left out"))
@@ -171,7 +187,18 @@ def test_nan_parcels_are_left_out_of_all_and_listed(tmp_path):
     kept = [i for i in range(12) if i not in (4, 7)]
     expected = Keep(percentile=90).apply(data["sub-02"][np.ix_(kept, kept)])
     assert found["sub-02"].graph == expected
-    assert import_folder(folder, classes, nodes=TABLE).nodes.regions["place"][4] == "Vis"
+    regions = import_folder(folder, classes, nodes=TABLE, drop_nodes=True).nodes.regions
+    assert regions["place"][4] == "Vis"
+
+
+def test_a_parcel_that_no_scan_has_is_left_out_unasked(tmp_path):
+    folder, classes, data = written(tmp_path)
+    for matrix in data.values():
+        matrix[4] = matrix[:, 4] = np.nan
+    labs.xcpd(folder, data, NAMES)
+    found = import_folder(folder, classes)
+    assert found.n_nodes == 11
+    assert any(f"{NAMES[4]} (no data in any file)" in line for line in import_report(found))
 
 
 def test_a_hole_that_is_no_parcel_is_told_by_its_place_in_the_file(tmp_path):
@@ -187,16 +214,19 @@ def test_too_many_parcels_without_data_are_a_problem(tmp_path):
     folder, classes, data = written(tmp_path)
     data["sub-05"][:8] = data["sub-05"][:, :8] = np.nan
     labs.xcpd(folder, data, NAMES)
-    message = r"Only 4 of 12 nodes have data in every file: sub-05\S* lacks 8"
-    with pytest.raises(DatasetError, match=message):
+    with pytest.raises(DatasetError, match=r"sub-05 lacks 8 .*drop_nodes: 8 of 12 nodes"):
         import_folder(folder, classes)
+    data["sub-05"][:] = np.nan
+    labs.xcpd(folder, data, NAMES)
+    with pytest.raises(DatasetError, match=r"Only 0 of 12 nodes have data in every file"):
+        import_folder(folder, classes, drop_nodes=True)
 
 
 def test_series_without_signal_are_left_out(tmp_path):
     folder, classes, data = written(tmp_path, "abide")
     data["Pitt_0000002"][:, 3] = 0.0
     labs.abide(folder, data, NAMES)
-    found = import_folder(folder, classes)
+    found = import_folder(folder, classes, drop_nodes=True)
     assert NAMES[3] not in found.nodes.names
     assert found.n_nodes == 11
 
@@ -404,7 +434,9 @@ def test_abide_and_its_phenotypes(tmp_path):
     labs.phenotype(folder / "Phenotypic_V1_0b.csv", {**groups, "no_filename": "1"})
     data = import_folder(folder, classes=("2=control", "1=autism"), skip_unmatched=True)
     assert data.class_counts() == {"control": 3, "autism": 3}
-    assert "Left out, labels without a graph file (1): no_filename." in import_report(data)
+    assert "Left out, rows of the labels without an id (1): no_filename (1 row)." in import_report(
+        data
+    )
     assert any("Ids are read from the column 'FILE_ID'" in line for line in import_report(data))
 
 
@@ -528,6 +560,22 @@ def test_damaged_matlab_files_are_told(tmp_path, cut):
 # ---- the rest ---------------------------------------------------------------------------
 
 
+def test_codes_of_a_data_set_that_lacks_parcels(tmp_path):
+    from denseflip.workflow.subject import find_subject
+
+    folder = tmp_path / "lab"
+    folder.mkdir()
+    data, classes = labs.cohort("abide", 6)
+    data["Pitt_0000002"][:, 3] = 0.0
+    codes = tuple(str(2001 + 10 * i) for i in range(len(NAMES)))
+    labs.abide(folder, data, codes)
+    table = Nodes(NAMES, REGIONS, ids={"code": codes})
+    found = import_folder(folder, classes, nodes=table, drop_nodes=True)
+    assert found.nodes.names == (*NAMES[:3], *NAMES[4:])
+    subject = find_subject(folder / "Pitt_0000001_rois_aal.1D", background=found)
+    assert subject.graph == found["Pitt_0000001"].graph
+
+
 def test_a_new_file_meets_a_data_set_that_lacks_parcels(tmp_path):
     """The nodes that were left out of the data set are left out of a file explained with it."""
     from denseflip.workflow.subject import find_subject
@@ -535,7 +583,7 @@ def test_a_new_file_meets_a_data_set_that_lacks_parcels(tmp_path):
     folder, classes, data = written(tmp_path)
     data["sub-03"][7] = data["sub-03"][:, 7] = np.nan
     labs.xcpd(folder, data, NAMES)
-    found = import_folder(folder, classes)
+    found = import_folder(folder, classes, drop_nodes=True)
     path = next(folder.glob("sub-02_*"))
     again = find_subject(path, background=found, keep=Keep(percentile=90))
     assert again.graph == found["sub-02"].graph

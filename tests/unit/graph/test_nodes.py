@@ -76,10 +76,12 @@ def test_forms_lead_back(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "needs a header line with a column 'name'; got an empty file"),
-        ("label,x\na,1\n", "needs a header line with a column 'name'; got label, x"),
-        ("name,lobe\na\n", "line 2 has a different number of columns"),
-        ("index,name\n0,a\n2,b\n", "line 3: index must be 1; got '2'"),
+        ("", "cannot read the node table: table.csv: the file is empty"),
+        ("name,lobe\n", "needs a header line and a row per node; got name, lobe"),
+        ("title,x\na,1\n", "needs a column 'name'; got title, x.*set name_column"),
+        ("name,lobe\na\n", "line 2 has 1 column, the header 2"),
+        ("index,name\n0,a\n2,b\n1,c\n", "line 3: index must be 1; got '2'.*sort the rows by it"),
+        ("name,lobe\n,X\nb,Y\n", "line 2 has no name"),
         ("name,x,y,z\na,1,2,far\n", "columns x, y, z must hold numbers"),
         ("name,lobe\na,X\na,Y\n", "must be unique"),
     ],

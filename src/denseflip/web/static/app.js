@@ -132,6 +132,11 @@
     form.append("file", file);
     form.append("dataset", find("dataset").value);
     if (find("percentile").value !== "") form.append("percentile", find("percentile").value);
+    const tables = {};
+    for (const one of document.querySelectorAll("#tables .table")) {
+      if (one.type === "checkbox" ? one.checked : one.value !== "") tables[one.name] = one.type === "checkbox" || one.value;
+    }
+    if (Object.keys(tables).length) form.append("options", JSON.stringify(tables));
     for (const one of document.querySelectorAll("select.reading")) if (one.value) form.append(one.name, one.value);
     tell("Reading …");
     try {
@@ -252,7 +257,7 @@
     worth(find("index-worth"), many.judged, false);
     find("index-tiles").replaceChildren(...many.tiles.map(([term, value]) => make("li", { class: "chip" }, `${term}: `, make("b", { text: value }))));
     app.index.show(job.id, many.rows, state);
-    find("index-files").replaceChildren(...[["index.html", "page"], ["explanations.csv", "CSV"], ["edits.csv", "all edits as CSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
+    find("index-files").replaceChildren(...[["index.html", "page"], ["explanations.csv", "CSV"], ["edits.csv", "all edits as CSV"], ["regions.csv", "region pairs as CSV"], ["reference.csv", "reference as CSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
     link(app.index.state());
   }
 
@@ -492,7 +497,7 @@
   function drawFiles() {
     const at = (name) => `/api/jobs/${app.job}/files/${name}?answer=${app.answer}`;
     const file = (name, text) => make("a", { href: at(name), download: name, text, "data-file": name });
-    const listed = [["report.html", "page"], ["result.json", "JSON"], ["edits.csv", "CSV"], ...(app.view.answers[app.answer].strip ? [["reference.svg", "reference strip (SVG)"]] : []), ...(app.view.points ? [["brain.node", "BrainNet .node"]] : []), ["brain.edge", "BrainNet .edge"]];
+    const listed = [["report.html", "page"], ["result.json", "JSON"], ["edits.csv", "edits (CSV)"], ["regions.csv", "region pairs (CSV)"], ...(app.view.answers[app.answer].strip ? [["reference.csv", "reference (CSV)"], ["reference.svg", "reference strip (SVG)"]] : []), ...(app.view.points ? [["brain.node", "BrainNet .node"]] : []), ["brain.edge", "BrainNet .edge"]];
     find("files").replaceChildren(...listed.map(([name, text]) => file(name, text)),
       make("button", { type: "button", id: "save-svg", text: "picture as SVG", onclick: () => save("denseflip.svg", picture(), "image/svg+xml") }),
       make("button", { type: "button", id: "save-png", text: "picture as PNG", onclick: savePng }),

@@ -1,0 +1,163 @@
+"""Node tables in the shapes that laboratories have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from denseflip.errors import FileFormatError, InvalidNodesError, MissingExtraError, UnknownNameError
+from denseflip.graph import Nodes
+from denseflip.graph.node_table import numbered_names
+from denseflip.text_tables import read_cells
+
+ROWS = 6
+
+
+def table(tmp_path: Path, header: str, row: str, name: str = "rois.csv", sign: str = ",") -> Path:
+    """A table whose row is filled in for i = 0 … 5."""
+    lines = [header, *(eval(f"f{row!r}", {"i": i}) for i in range(ROWS))]
+    path = tmp_path / name
+    path.write_text("\n".join(lines).replace(",", sign), encoding="utf-8")
+    return path
+
+
+def test_headings_and_cells_are_stripped_and_case_does_not_matter(tmp_path):
+    path = table(tmp_path, " Name , Lobe ,X, Y ,z", " R{i} , {'AB'[i % 2]} , {i}.5 ,-{i}, 2 ")
+    nodes = Nodes.read_csv(path)
+    assert nodes.names == tuple(f"R{i}" for i in range(6))
+    assert nodes.regions == {"Lobe": ("A", "B") * 3}
+    assert nodes.coordinates is not None
+    assert nodes.coordinates[1] == (1.5, -1.0, 2.0)
+
+
+@pytest.mark.parametrize("sign", ["\t", ";", ","])
+def test_the_delimiter_is_found(tmp_path, sign):
+    path = table(tmp_path, "name,lobe", "R{i},{'AB'[i % 2]}", sign=sign)
+    assert Nodes.read_csv(path).taxonomies == ("lobe",)
+
+
+def test_a_comma_in_a_name_stays_a_comma(tmp_path):
+    path = tmp_path / "rois.csv"
+    path.write_text("name;lobe\nGyrus, left;A\nGyrus, right;B\nPons;B\n")
+    assert Nodes.read_csv(path).names == ("Gyrus, left", "Gyrus, right", "Pons")
+
+
+@pytest.mark.parametrize("axes", ["x.mni,y.mni,z.mni", "MNI_X,MNI_Y,MNI_Z", "x (mm),y (mm),z (mm)"])
+def test_other_names_of_coordinates(tmp_path, axes):
+    nodes = Nodes.read_csv(table(tmp_path, f"name,{axes}", "R{i},{i},2,3"))
+    assert nodes.coordinates is not None
+    assert nodes.coordinates[4] == (4.0, 2.0, 3.0)
+    assert not nodes.regions
+
+
+def test_columns_that_differ_in_every_row_are_ids_not_regions(tmp_path):
+    path = table(tmp_path, "code,name,full name,lobe", "{2001 + i},R{i},Region {i},{'AB'[i % 2]}")
+    nodes, notes = Nodes.read_table(path)
+    assert nodes.taxonomies == ("lobe",)
+    assert nodes.ids["code"] == tuple(str(2001 + i) for i in range(6))
+    assert any("not regions): full name" in note for note in notes)
+    assert nodes.names_of(["2003", "2001"]) == (("R2", "R0"), "code")
+    assert nodes.names_of(["R1", "R0"]) == (("R1", "R0"), "")
+    assert nodes.names_of(["2003", "elsewhere"]) == (("2003", "elsewhere"), "")
+
+
+def test_numbers_are_regions_only_if_asked(tmp_path):
+    path = table(tmp_path, "name,volume,network,lobe", "R{i},{i}.25,{i % 2},{'AB'[i % 2]}")
+    nodes, notes = Nodes.read_table(path)
+    assert nodes.taxonomies == ("lobe",)
+    assert any("(numbers): volume, network; to use" in note for note in notes)
+    asked = Nodes.read_csv(path, region_columns=["Network"])
+    assert asked.regions == {"network": ("0", "1") * 3}
+    with pytest.raises(UnknownNameError, match=r"Unknown column of rois.csv 'netwrk'"):
+        Nodes.read_csv(path, region_columns=["netwrk"])
+
+
+def test_the_first_taxonomy_is_the_most_sensible_one(tmp_path):
+    lines = ["name,cluster,hemi,system"]
+    lines += [f"R{i},{'abcdefg'[i % 7]}{i % 70},{'LR'[i % 2]},{'uvw'[i % 3]}" for i in range(140)]
+    path = tmp_path / "rois.csv"
+    path.write_text("\n".join(lines))
+    nodes, notes = Nodes.read_table(path)
+    assert nodes.taxonomies == ("system", "cluster", "hemi")
+    assert (
+        "Regions of rois.csv: 'system' (3) is the default; also 'cluster' (70), 'hemi' (2)."
+        in notes
+    )
+
+
+def test_missing_regions_are_other_and_said(tmp_path):
+    path = table(tmp_path, "name,lobe", "R{i},{['A', 'NaN', 'n/a', 'B', '', 'A'][i]}")
+    nodes, notes = Nodes.read_table(path)
+    assert nodes.regions["lobe"] == ("A", "other", "other", "B", "other", "A")
+    assert any("3 nodes have no lobe" in note for note in notes)
+
+
+def test_equal_names_are_refused_or_numbered(tmp_path):
+    path = table(tmp_path, "name,lobe", "{'Vermis' if i < 3 else f'R{i}'},{'AB'[i % 2]}")
+    with pytest.raises(InvalidNodesError, match=r"'Vermis' \(3 times\).*number_names") as info:
+        Nodes.read_csv(path)
+    assert info.value.parameters == ("number_names",)
+    nodes, notes = Nodes.read_table(path, number_names=True)
+    assert nodes.names[:4] == ("Vermis 1", "Vermis 2", "Vermis 3", "R3")
+    assert "3 nodes with equal names were numbered, as requested." in notes
+    header = ["Vermis", "Vermis", "R3", "Vermis", "R4", "R5"]
+    assert nodes.names_of(header)[0] == ("Vermis 1", "Vermis 2", "R3", "Vermis 3", "R4", "R5")
+
+
+def test_numbers_never_collide_with_a_name():
+    assert numbered_names(["a", "a 1", "a"]) == ("a 2", "a 1", "a 3")
+    assert numbered_names(["a", "b"]) == ("a", "b")
+
+
+def test_a_unique_column_is_preferred_for_names(tmp_path):
+    path = table(tmp_path, "name,label,lobe", "{'ab'[i % 2]},L{i},{'AB'[i % 2]}")
+    nodes, notes = Nodes.read_table(path)
+    assert nodes.names == tuple(f"L{i}" for i in range(6))
+    assert any("named by the column 'label'" in note for note in notes)
+    other = table(tmp_path, "title,lobe", "T{i},{'AB'[i % 2]}", "other.csv")
+    assert Nodes.read_csv(other, name_column="Title").names[0] == "T0"
+
+
+def test_a_prefix_in_the_heading_decides(tmp_path):
+    nodes = Nodes(("a", "b"), {"part": ("1", "2")}, ids={"code": ("x", "y")})
+    nodes.write_csv(tmp_path / "nodes.csv")
+    assert "region:part,id:code" in (tmp_path / "nodes.csv").read_text()
+    assert Nodes.read_csv(tmp_path / "nodes.csv") == nodes
+
+
+def test_excel(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["Name ", "lobe", "code"], ["a", "A", 2001.0], [" b", "A", 2002], ["c", "B", 2003]):
+        book.active.append(row)
+    book.create_sheet("empty")
+    book.save(tmp_path / "rois.xlsx")
+    nodes = Nodes.read_csv(tmp_path / "rois.xlsx")
+    assert (nodes.names, nodes.ids["code"]) == (("a", "b", "c"), ("2001", "2002", "2003"))
+    book["empty"].append(["x"])
+    book.save(tmp_path / "two.xlsx")
+    with pytest.raises(InvalidNodesError, match=r"2 sheets have rows: Sheet, empty. Save"):
+        Nodes.read_csv(tmp_path / "two.xlsx")
+    (tmp_path / "bad.xlsx").write_bytes(b"no workbook")
+    with pytest.raises(FileFormatError, match=r"bad.xlsx: cannot be read as an Excel file"):
+        read_cells(tmp_path / "bad.xlsx")
+    (tmp_path / "old.xls").write_bytes(b"\xd0\xcf")
+    with pytest.raises(FileFormatError, match=r"old.xls: .xls files are not supported. Save"):
+        read_cells(tmp_path / "old.xls")
+
+
+def test_excel_without_openpyxl_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    (tmp_path / "rois.xlsx").write_bytes(b"")
+    with pytest.raises(MissingExtraError, match=r"denseflip\[excel\]"):
+        read_cells(tmp_path / "rois.xlsx")
+
+
+def test_encodings(tmp_path):
+    path = tmp_path / "rois.csv"
+    path.write_bytes("name\tlobe\nMüller\tA\nb\tA\nc\tB\n".encode("utf-16"))
+    assert Nodes.read_csv(path).names[0] == "Müller"
+    path.write_bytes("name,lobe\nMüller,A\nb,B\n".encode("latin-1"))
+    with pytest.raises(InvalidNodesError, match=r"not a text file in UTF-8.*'CSV UTF-8'"):
+        Nodes.read_csv(path)
