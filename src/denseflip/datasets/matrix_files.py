@@ -30,6 +30,7 @@ from denseflip.datasets.number_tables import read_table
 from denseflip.datasets.table_shapes import NumberTable, triangle_of
 from denseflip.errors import FileFormatError, InvalidGraphError, InvalidNodesError, counted
 from denseflip.graph import Graph, Nodes
+from denseflip.graph.convert import check_matrix
 from denseflip.graph.inputs import tell_difference
 from denseflip.graph.node_table import numbered_names
 
