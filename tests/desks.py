@@ -9,6 +9,26 @@ PATIENCE = 1000 * int(os.environ.get("DENSEFLIP_PATIENCE", "60"))  # more on a b
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
 
 
+def reveal(page: Any, selector: str) -> Any:
+    """Open what an element is folded into, as a visitor does, and return the element."""
+    found = page.locator(selector).first
+    found.evaluate(
+        """(one) => { for (let part = one.parentElement.closest("details"); part;
+          part = part.parentElement.closest("details")) part.open = true; }"""
+    )
+    return found
+
+
+def choose(page: Any, selector: str, value: str) -> None:
+    """Choose a value of a step of the form."""
+    reveal(page, selector).select_option(value)
+
+
+def press(page: Any, selector: str) -> None:
+    """Press a button that may be folded away."""
+    reveal(page, selector).click()
+
+
 class Desk:
     """A window on the app that notes every complaint and every foreign request."""
 
@@ -30,20 +50,22 @@ class Desk:
         if not request.url.startswith((self.url, "data:", "blob:")):
             self.strangers.append(request.url)
 
-    def open(self, fragment: str = "") -> Any:
+    def open(self, fragment: str = "", *, unfold: bool = True) -> Any:
         self.page.goto(f"{self.url}/{fragment}")
         self.page.wait_for_selector("html[data-ready=true]")
+        if unfold:
+            reveal(self.page, "#options")
         return self.page
 
     def explain(self, dataset: str, subject: str, classifier: str = "regions-logistic") -> Any:
         page = self.page
         if page.locator("#dataset").input_value() != dataset:  # another one empties the form
-            page.select_option("#dataset", dataset)
+            choose(page, "#dataset", dataset)
         page.wait_for_function(
             "key => denseflipApp.set && denseflipApp.set.key === key", arg=dataset
         )
-        page.select_option("#subject", subject)
-        page.select_option("#classifier", classifier)
+        choose(page, "#subject", subject)
+        choose(page, "#classifier", classifier)
         shown = page.evaluate("denseflipApp.opened ?? 0")  # an older answer may still be there
         page.click("#explain")
         page.wait_for_function("old => (denseflipApp.opened ?? 0) > old", arg=shown)

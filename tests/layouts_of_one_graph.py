@@ -12,6 +12,7 @@ import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -167,3 +168,98 @@ def _join(row: list[str], delimiter: str, rng: random.Random) -> str:
             out += rng.choice(["\t", " ", "  ", " \t"]) + cell
         return out
     return _MARKS[delimiter].join(row)
+
+
+# ---- time series ------------------------------------------------------------------------
+
+SERIES = {
+    "points": (SIZE + 1, SIZE + 2, SIZE - 1, 30),
+    "delimiter": ("comma", "semicolon", "tab", "space", "mixed"),
+    "header": ("none", "names", "from 0", "from 1", "codes"),
+    "index": ("none", "from 0", "from 1", "clock"),
+    "corner": ("empty", "time"),
+    "decimal": ("point", "comma"),
+    "extra": ("none", "trailing", "comments"),
+}
+
+
+def series_layouts() -> Iterator[dict[str, Any]]:
+    """Every combination in which a time series can be written."""
+    for chosen in itertools.product(*SERIES.values()):
+        layout = dict(zip(SERIES, chosen, strict=True))
+        by_space = layout["delimiter"] in ("space", "mixed")
+        if layout["decimal"] == "comma" and layout["delimiter"] == "comma":
+            continue
+        if by_space and (layout["extra"] == "trailing" or layout["header"] == "names"):
+            continue
+        if by_space and layout["index"] != "none" and layout["corner"] == "empty":
+            continue
+        yield layout
+
+
+def write_series(layout: dict[str, Any]) -> tuple[bytes, np.ndarray]:
+    """The file in a layout, and the correlations of its regions."""
+    rng = random.Random(repr(layout))
+    points = layout["points"]
+    values = np.round(np.random.default_rng(points).normal(size=(points, SIZE)), 4)
+    cells = [[f"{x:.4f}" for x in row] for row in values.tolist()]
+    if layout["decimal"] == "comma":
+        cells = [[x.replace(".", ",") for x in row] for row in cells]
+    side = {
+        "none": None,
+        "from 0": [str(i) for i in range(points)],
+        "from 1": [str(i + 1) for i in range(points)],
+        "clock": [str(2 * i) for i in range(points)],
+    }[layout["index"]]
+    rows = [[side[i], *row] for i, row in enumerate(cells)] if side else cells
+    if top := _words(layout["header"], list(range(SIZE))):
+        corner = [{"empty": "", "time": "time"}[layout["corner"]]] if side else []
+        rows = [[*corner, *top], *rows]
+    lines = [_join(row, layout["delimiter"], rng) for row in rows]
+    if layout["extra"] == "trailing":
+        lines = [line + _MARKS[layout["delimiter"]] for line in lines]
+    if layout["extra"] == "comments":
+        lines = ["# volumes", *lines]
+    return ("\n".join(lines) + "\n").encode(), np.corrcoef(values.T)
+
+
+# ---- edge lists -------------------------------------------------------------------------
+
+LISTS = {
+    "delimiter": ("comma", "semicolon", "tab", "space", "spaces"),
+    "nodes": ("from 0", "from 1", "names", "codes"),
+    "header": ("none", "source target", "from to", "V1 V2"),
+    "weights": ("none", "given"),
+    "ways": ("one", "both", "backwards"),
+    "order": ("given", "shuffled"),
+    "ends": ("unix", "windows"),
+    "ending": (".edgelist", ".csv", ".txt"),
+}
+
+
+def list_layouts() -> Iterator[dict[str, str]]:
+    """Every combination in which an edge list can be written."""
+    for chosen in itertools.product(*LISTS.values()):
+        layout = dict(zip(LISTS, chosen, strict=True))
+        if layout["nodes"] != "names" or "space" not in layout["delimiter"]:
+            yield layout
+
+
+def write_list(layout: dict[str, str], edges: list[tuple[int, int]]) -> bytes:
+    """The edges of a graph over `SIZE` nodes in a layout."""
+    rng = random.Random(repr(layout))
+    words = _words(layout["nodes"], list(range(SIZE))) or []
+    weight = {pair: f"0.{i + 11}" for i, pair in enumerate(edges)}
+    lines = [(u, v, weight[u, v]) for u, v in edges]
+    if layout["ways"] != "one":
+        back = [(v, u, w) for u, v, w in lines]
+        lines = back if layout["ways"] == "backwards" else lines + back
+    if layout["order"] == "shuffled":
+        rng.shuffle(lines)
+    rows = [[words[u], words[v], w] for u, v, w in lines]
+    if layout["header"] != "none":
+        rows = [[*layout["header"].split(), "weight"], *rows]
+    if layout["weights"] == "none":
+        rows = [row[:2] for row in rows]
+    end = "\n" if layout["ends"] == "unix" else "\r\n"
+    return (end.join(_MARKS[layout["delimiter"]].join(row) for row in rows) + end).encode()

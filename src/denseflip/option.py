@@ -150,10 +150,21 @@ def option(group: str, default: Any, help: str, label: str = "", **more: Any) ->
 
 def check_fields(value: Any) -> None:
     """Check every field of a frozen dataclass that declares an option; None is not checked."""
-    for f in fields(value):
-        given = getattr(value, f.name)
-        if "option" in f.metadata and (given is not None or f.default not in (None, MISSING)):
-            object.__setattr__(value, f.name, option_of(f).check(f.name, given))
+    kind: Any = type(value)
+    for name, declared, may_be_none in _declared(kind):
+        given = getattr(value, name)
+        if given is not None or not may_be_none:
+            object.__setattr__(value, name, declared.check(name, given))
+
+
+@cache
+def _declared(kind: Any) -> list[tuple[str, Option, bool]]:
+    """The options of a dataclass: name, option, and whether it may be None."""
+    return [
+        (f.name, option_of(f), f.default in (None, MISSING))
+        for f in fields(kind)
+        if "option" in f.metadata
+    ]
 
 
 def documented(doc: str | None, taken: list[Field[Any]]) -> str | None:

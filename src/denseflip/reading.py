@@ -37,7 +37,7 @@ class Reading:
     header: str = option(
         FILES,
         "auto",
-        "Whether the first row, the first column or both of a table hold names or numbers of nodes.",
+        "Whether the first row, the first column or both hold names or numbers of nodes.",
         "Names of nodes",
         choices=HEADERS,
     )

@@ -184,6 +184,35 @@ def test_import_bad_words(capsys: Captured, cohort: Path) -> None:
     fails(capsys, *base, "--edges", "many", code=2)
 
 
+def test_import_names_the_option_that_settles_a_doubt(capsys: Captured, tmp_path: Path) -> None:
+    folder = tmp_path / "lists"
+    folder.mkdir()
+    for i in range(4):
+        (folder / f"s{i}.edgelist").write_text("1 2\n2 3\n")
+    rows = [f"s{i},{'ab'[i % 2]}" for i in range(4)]
+    (tmp_path / "labels.csv").write_text("\n".join(["id,label", *rows]))
+    base = ("data", "import", folder, "--labels", tmp_path / "labels.csv")
+    assert "--first-node 0|1" in fails(capsys, *base)
+    ok(capsys, *base, "--first-node", 1, "--out", "one.dfd")
+    assert load_dataset(tmp_path / "one.dfd").graphs[0].edges() == [(0, 1), (1, 2)]
+    assert "Unknown header" in fails(capsys, *base, "--header", "top")
+    assert "Unknown decimal" in fails(capsys, *base, "--decimal", "dot")
+
+
+def test_import_says_that_triangles_were_mirrored(capsys: Captured, tmp_path: Path) -> None:
+    folder = tmp_path / "counts"
+    folder.mkdir()
+    for i in range(4):
+        upper = np.triu(np.random.default_rng(i).integers(1, 90, size=(6, 6)), 1)
+        np.savetxt(folder / f"s{i}.csv", upper, delimiter=",", fmt="%d")
+    rows = [f"s{i},{'ab'[i % 2]}" for i in range(4)]
+    (tmp_path / "labels.csv").write_text("\n".join(["id,label", *rows]))
+    out = ok(capsys, "data", "import", folder, "--labels", tmp_path / "labels.csv")
+    assert (
+        "Only the upper triangle is filled; it was mirrored to the lower one (all 4 files)" in out
+    )
+
+
 @pytest.mark.parametrize("format", ["csv", "npz", "graphml", "edges"])
 def test_export_and_import_again(capsys: Captured, tmp_path: Path, format: str) -> None:
     out = ok(capsys, "data", "export", "synthetic:n_per_class=2", "--format", format, "--out", "o")

@@ -49,6 +49,12 @@ def write_story(folder: Path, story: Story, subject: Any, oracle: Any) -> Path:
     return write_outputs(story, folder, oracle, dataset=subject.dataset, whatif=data)[0]
 
 
+def open_whatif(page: Any) -> None:
+    """Open "What if?", which is folded at first."""
+    page.click("#what-if summary")
+    page.wait_for_selector("#whatif .wi-verdict strong")
+
+
 def check(page: Any, oracle: Any, subject: Any) -> int:
     """Every draw that the page shows is labelled as the oracle labels it; how many there are."""
     drawn = page.evaluate(DRAWN)
@@ -77,7 +83,7 @@ def test_the_page_says_what_the_classifier_says(visit, tmp_path, preset):
     path, oracle, subject = written(tmp_path / "out", preset)
     seen = visit(path)
     page = seen.page
-    page.wait_for_selector("#whatif .wi-verdict strong")
+    open_whatif(page)
     check(page, oracle, subject)  # it begins with the explanation
     page.click(".wi-tools >> text=Original")
     assert page.evaluate("denseflipWhatIf.panel.answer.added") == 0
@@ -136,7 +142,7 @@ def test_the_panel_opens_with_the_claim_of_the_sentence(
     assert story.claim.balanced == ("balance" in options)
     seen = visit(write_story(tmp_path / "out", story, subject, oracle))
     page = seen.page
-    page.wait_for_selector("#whatif .wi-verdict strong")
+    open_whatif(page)
     # The number is that of the sentence's test, and the first choice the explanation itself.
     assert page.locator("#whatif").get_attribute("data-flips") == f"{test.flips}/{test.draws}"
     said = f"{test.flips} of {test.draws} random draws of the same number of "
@@ -177,7 +183,7 @@ def test_the_page_draws_with_the_weights_of_the_reading(visit, tmp_path):
     """Room and first draws in the page are those that Python's redraws allow."""
     path, _, subject = written(tmp_path / "out", "edges-logistic")
     page = visit(path).page
-    page.wait_for_selector("#whatif .wi-verdict strong")
+    open_whatif(page)
     oracle = fit_oracle(subject.dataset, "edges-logistic")
     target = page.evaluate("denseflipWhatIf.panel.data.target")
     background = Background.of(subject.background)
@@ -203,7 +209,7 @@ def test_the_page_draws_elsewhere_what_python_draws(visit, tmp_path, constraints
         tmp_path / "out", "regions-logistic", subject_id="g0000", constraints=constraints
     )
     page = visit(path).page
-    page.wait_for_selector("#whatif .wi-verdict strong")
+    open_whatif(page)
     target = page.evaluate("denseflipWhatIf.panel.data.target")
     before = oracle.predict([subject.graph])[0]
     background = Background.of(subject.background)
@@ -231,7 +237,7 @@ def test_the_number_of_connections_is_kept_on_request(visit, tmp_path):
     path, oracle, subject = written(tmp_path / "out", "regions-logistic", subject_id="g0000")
     seen = visit(path)
     page = seen.page
-    page.wait_for_selector("#whatif .wi-verdict strong")
+    open_whatif(page)
     page.click(".wi-tools >> text=Original")
     box = page.get_by_label("Keep the number of connections (as many change elsewhere)")
     assert not box.is_checked()
@@ -287,7 +293,7 @@ def test_a_page_about_a_brain_opens_with_the_share_of_its_headline(visit, tmp_pa
     assert story.claim.balanced
     seen = visit(write_story(tmp_path / "out", story, subject, oracle))
     page = seen.page
-    page.wait_for_selector("#whatif .wi-verdict strong")
+    open_whatif(page)
     test = story.as_read
     assert page.locator("#whatif").get_attribute("data-flips") == f"{test.flips}/{test.draws}"
     flips = 0
@@ -305,7 +311,7 @@ def test_what_was_frozen_is_not_drawn(visit, tmp_path):
         tmp_path / "out", "regions-logistic", constraints={"freeze": ["n0", "n1"]}
     )
     page = visit(path).page
-    page.wait_for_selector("#whatif .wi-verdict strong")
+    open_whatif(page)
     page.click(".wi-tools >> text=Original")
     page.select_option("[aria-label='first region']", label="Front")
     page.select_option("[aria-label='second region']", label="Back")
@@ -320,7 +326,7 @@ def test_what_was_frozen_is_not_drawn(visit, tmp_path):
 def test_one_more_connection_keeps_the_others(visit, tmp_path):
     path, _, _ = written(tmp_path / "out", "regions-logistic")
     page = visit(path).page
-    page.wait_for_selector("#whatif .wi-verdict strong")
+    open_whatif(page)
     walks = page.evaluate(
         """() => { const { choices } = denseflipWhatIf.panel;
         const state = (more) =>
@@ -333,7 +339,7 @@ def test_one_more_connection_keeps_the_others(visit, tmp_path):
 def test_several_classes(visit, tmp_path):
     path, oracle, subject = written(tmp_path / "out", "edges-logistic", classes=3)
     page = visit(path, width=390, height=800).page
-    page.wait_for_selector("#whatif .wi-verdict strong")
+    open_whatif(page)
     check(page, oracle, subject)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import httpx
@@ -10,10 +9,96 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
 
-from desks import DESK, PHONE
+from desks import DESK, PHONE, choose, press, reveal
 from serving import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+SIZES = [{"width": 1440, "height": 900}, {"width": 1024, "height": 768}]
+
+
+@pytest.mark.parametrize("viewport", SIZES, ids=["large", "small"])
+def test_the_first_screen_has_an_answer_and_the_button(desk, viewport):
+    window = desk(viewport)
+    page = window.open(unfold=False)
+    page.wait_for_selector("#circle[data-ready=true]")
+    assert page.evaluate("scrollY") == 0
+    assert "#" not in page.url
+    for part in ("#explain", "#example-note", "#sentence", "#chips", "#circle"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] < viewport["height"] - (200 if part == "#circle" else box["height"]), part
+    assert page.locator("#chips li").count() == 4
+    assert page.locator("#strip svg").count() >= 1
+    window.quiet()
+
+
+def test_the_first_two_screens_of_a_phone_have_sentence_and_picture(desk):
+    window = desk({"width": 390, "height": 844})
+    page = window.open(unfold=False)
+    page.wait_for_selector("#circle[data-ready=true]")
+    explain = page.locator("#explain").bounding_box()
+    assert explain["y"] + explain["height"] <= 844  # in reach without scrolling
+    sentence, picture = (page.locator(x).bounding_box() for x in ("#sentence", "#circle canvas"))
+    assert sentence["y"] + sentence["height"] < 844
+    assert picture["y"] + picture["height"] < 2 * 844
+    assert window.sideways() <= 0
+    window.quiet()
+
+
+def test_a_link_opens_at_the_answer_on_a_phone(desk, served):
+    asked = {"dataset": "small", "subject": "g0001", "classifier": "edges-logistic"}
+    with httpx.Client(base_url=served, timeout=60) as client:
+        job = client.post("/api/jobs", json=asked).json()
+        assert wait(client, job["id"])["status"] == "done"
+    window = desk(PHONE)
+    page = window.open(f"#job={job['id']}")
+    page.wait_for_selector("#story:not([hidden])")
+    assert -2 <= page.locator("#story-title").bounding_box()["y"] < 120
+    assert page.is_hidden("#example-note")
+    window.quiet()
+
+
+def test_steps_fold_once_they_are_answered_and_say_what_is_chosen(desk):
+    window = desk()
+    page = window.page
+    page.goto(window.url)
+    page.wait_for_selector("html[data-ready=true]")
+    assert (
+        page.locator("#step-data[open], #step-classifier[open], #step-options[open]").count() == 0
+    )
+    page.click("#step-data > summary")
+    page.select_option("#dataset", "small")
+    page.focus("#subject")
+    page.wait_for_selector("#step-data:not([open])")
+    assert "24 graphs" in page.inner_text("#data-said")
+    page.select_option("#subject", "g0003")
+    assert "g0003" in page.inner_text("#subject-said")
+    window.quiet()
+
+
+def test_six_methods_come_first(desk):
+    page = desk().open()
+    first = page.locator("#option-method > option").all_inner_texts()
+    assert first[0] == "auto"
+    assert len(first) == 6
+    assert page.locator("#option-method > optgroup > option").count() > 10
+
+
+def test_what_if_says_when_a_place_leaves_the_range_of_real_graphs(desk):
+    window = desk()
+    page = window.open()
+    window.explain("brains", "case-001")
+    page.click("#tab-whatif")
+    page.wait_for_selector(".wi-row input.wi-band")
+    row = page.locator(".wi-row").first
+    assert "in range" in row.locator(".wi-range").inner_text()
+    number = row.locator("input[type=number]:not([disabled])").first
+    number.fill(number.get_attribute("max"))
+    number.press("Tab")
+    page.wait_for_selector(".wi-row.wi-out")
+    assert "out of range" in row.locator(".wi-range").inner_text()
+    window.quiet()
 
 
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
@@ -27,7 +112,8 @@ def test_from_a_question_to_every_picture(desk, viewport):
     strip = page.locator("#strip .strip-row svg[role=img]").first
     assert "95 % prediction interval" in strip.get_attribute("aria-label")
     assert strip.locator(".strip-head").bounding_box()["width"] > 5
-    assert re.search(r"held-out graphs", page.inner_text("#worth"))
+    assert "held-out graphs" in page.text_content("#worth")
+    assert page.locator("#tested[open]").count() == 0  # what is not needed at once is folded
     page.wait_for_selector("#brain[data-ready=true]")
     before = page.evaluate("denseflipApp.brain.canvas.toDataURL()")
     page.focus("#brain canvas")
@@ -37,7 +123,6 @@ def test_from_a_question_to_every_picture(desk, viewport):
     for tab, inside in (
         ("circle", "#circle:not([data-added='0']) canvas"),
         ("matrix", "#matrix rect.cell"),
-        ("bars", "#bars .bar-row"),
         ("edits", "#edits tbody tr"),
         ("replay", "#replay-picture[data-ready=true] canvas"),
         ("whatif", "#whatif .wi-verdict strong"),
@@ -51,7 +136,7 @@ def test_from_a_question_to_every_picture(desk, viewport):
 def test_the_replay_ends_in_the_other_class(desk):
     window = desk()
     page = window.open()
-    window.explain("small", "g0000")
+    window.explain("brains", "case-001")
     page.click("#tab-replay")
     frames = page.evaluate("denseflipApp.view.replay.map((frame) => frame.label)")
     page.evaluate("document.getElementById('step').value = 0")
@@ -207,13 +292,13 @@ def test_what_if_keeps_the_number_of_connections_if_the_sentence_does(desk, serv
 def test_what_happens_is_in_sight_wherever_one_has_scrolled_to(desk):
     window = desk({"width": 1300, "height": 500})
     page = window.open()
-    page.select_option("#dataset", "small")
+    choose(page, "#dataset", "small")
     page.wait_for_function("() => denseflipApp.set.key === 'small'")
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     assert page.evaluate("scrollY") > 100
     at = "(id) => document.getElementById(id).getBoundingClientRect().top"
     page.evaluate("document.getElementById('progress').hidden = false")
-    assert 0 <= page.evaluate(at, "progress") < 400
+    assert 0 <= page.evaluate(at, "progress") < 480
     page.evaluate("document.getElementById('progress').hidden = true")
     page.click("#explain")
     page.wait_for_selector("#sentence:not(:empty)")
@@ -270,7 +355,7 @@ def test_a_link_restores_the_view(desk):
 def test_constraints_target_and_comparison(desk):
     window = desk()
     page = window.open()
-    page.select_option("#dataset", "small")
+    choose(page, "#dataset", "small")
     page.wait_for_function("() => denseflipApp.set.key === 'small'")
     page.select_option("#option-only", "remove")
     page.click("#option-freeze-choose summary")
@@ -285,7 +370,7 @@ def test_constraints_target_and_comparison(desk):
     assert ends
     assert max(ends) < 6  # nothing touches the frozen half
     assert page.inner_text("#option-freeze button[aria-pressed=true]") == "Back"  # as requested
-    page.click("#compare")
+    press(page, "#compare")
     page.wait_for_selector("#comparison:not([hidden])")
     assert page.locator("#comparison tbody tr").count() >= 4
     window.quiet()
@@ -294,13 +379,17 @@ def test_constraints_target_and_comparison(desk):
 def test_what_all_have_in_common(desk):
     window = desk(PHONE)
     page = window.open()
-    page.select_option("#dataset", "small")
+    choose(page, "#dataset", "small")
     page.wait_for_function("() => denseflipApp.set.key === 'small'")
-    page.fill("#permutations", "19")
-    page.click("#cohort")
+    reveal(page, "#permutations").fill("19")
+    press(page, "#cohort")
     page.wait_for_selector("#together:not([hidden])", timeout=180_000)
-    assert page.inner_text("#together-said")
+    assert page.locator("#together-said p").count() == 1  # one sentence
+    assert page.locator("#together-pictures img").count() == 3
     assert "permutations" in page.inner_text("#together-rows")
+    assert page.locator("#together-notes").is_hidden()
+    page.click("#together-more summary")
+    assert page.locator("#together-notes li").count() > 1
     assert window.sideways() <= 0
     window.quiet()
 
@@ -309,9 +398,9 @@ def test_progress_is_shown_and_a_search_can_be_cancelled(desk):
     window = desk()
     page = window.open()
     page.route("**/events", lambda route: route.continue_())
-    page.select_option("#dataset", "brains")
+    choose(page, "#dataset", "brains")
     page.wait_for_function("() => denseflipApp.set.key === 'brains'")
-    page.select_option("#classifier", "sf-knn")
+    choose(page, "#classifier", "sf-knn")
     page.select_option("#option-method", "best")
     page.click("#explain")
     page.wait_for_selector("#progress:not([hidden])")
@@ -328,7 +417,7 @@ def test_taking_away(desk, tmp_path: Path):
     page = window.open()
     window.explain("brains", "case-002")
     got = {}
-    for name, press in (
+    for name, button in (
         ("denseflip.svg", "#save-svg"),
         ("denseflip.png", "#save-png"),
         ("edits.csv", "[data-file='edits.csv']"),
@@ -336,7 +425,7 @@ def test_taking_away(desk, tmp_path: Path):
         ("report.html", "[data-file='report.html']"),
     ):
         with page.expect_download() as waiting:
-            page.click(press)
+            press(page, button)
         target = tmp_path / name
         waiting.value.save_as(target)
         got[name] = target.read_bytes()
@@ -346,7 +435,7 @@ def test_taking_away(desk, tmp_path: Path):
     assert len(got["brain.node"].splitlines()) == 116
     page.click("#tab-circle")
     with page.expect_download() as waiting:
-        page.click("#save-png")
+        press(page, "#save-png")
     waiting.value.save_as(tmp_path / "circle.png")
     assert (tmp_path / "circle.png").read_bytes().startswith(b"\x89PNG")
     window.quiet()
@@ -355,13 +444,13 @@ def test_taking_away(desk, tmp_path: Path):
 def test_uploads_are_taken_or_refused_in_words(desk):
     window = desk()
     page = window.open()
-    page.click("#bring summary")
+    press(page, "#bring summary")
     page.set_input_files(
         "#file", files=[{"name": "a.pkl", "mimeType": "x/y", "buffer": b"\x80\x04N."}]
     )
-    page.click("#upload")
-    page.wait_for_selector("#upload-said >> text=can run code")
-    page.select_option("#dataset", "small")
+    press(page, "#upload")
+    page.wait_for_selector("#upload-said[role=alert] >> text=can run code")
+    choose(page, "#dataset", "small")
     page.wait_for_function("() => denseflipApp.set.key === 'small'")
     rows = "\n".join(
         ",".join("1" if i != j and i + j < 9 else "0" for j in range(12)) for i in range(12)
@@ -370,7 +459,7 @@ def test_uploads_are_taken_or_refused_in_words(desk):
     page.set_input_files(
         "#file", files=[{"name": name, "mimeType": "text/csv", "buffer": rows.encode()}]
     )
-    page.click("#upload")
+    press(page, "#upload")
     page.wait_for_selector("#upload-said >> text=Uploaded")
     assert "onerror" in page.inner_text("#subject option:checked")
     assert page.locator("img").count() == 0
@@ -382,7 +471,9 @@ def test_dark_and_light_are_remembered(desk):
     window = desk(color_scheme="dark")
     page = window.open()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.inner_text("#theme") == "Light mode"  # what it will do
     page.click("#theme")
+    assert page.inner_text("#theme") == "Dark mode"
     page.reload()
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
@@ -404,15 +495,15 @@ def test_classes_that_are_called_by_numbers_are_not_mixed_up(desk):
 def test_what_is_judged_or_runs_meanwhile_does_not_change_what_is_shown(desk):
     window = desk()
     page = window.open()
-    page.select_option("#dataset", "small")
+    choose(page, "#dataset", "small")
     page.wait_for_function("() => denseflipApp.set.key === 'small'")
     page.click("#more summary")
     page.check("#option-front")
     window.explain("small", "g0002", "edges-logistic")
     shown = page.evaluate("denseflipApp.job")
-    page.select_option("#subject", "g0005")
-    page.select_option("#classifier", "edges-svm")
-    page.click("#judge")
+    choose(page, "#subject", "g0005")
+    choose(page, "#classifier", "edges-svm")
+    press(page, "#judge")
     page.wait_for_function("() => document.getElementById('judge').hidden")
     page.wait_for_selector("#progress", state="hidden")
     assert page.evaluate("denseflipApp.job") == shown
@@ -421,9 +512,9 @@ def test_what_is_judged_or_runs_meanwhile_does_not_change_what_is_shown(desk):
     assert page.evaluate("denseflipApp.panel.data.subject") == "g0002"
     front = page.evaluate("denseflipApp.view.answers.length")
     assert front > 1
-    page.focus("#front-slider")
-    for key in ("Home", "End"):
-        page.keyboard.press(key)
+    for choice in page.locator("#front button").all():
+        choice.click()
+        assert choice.get_attribute("aria-pressed") == "true"
         page.wait_for_function("() => denseflipApp.panel && !denseflipApp.opening")
         answer = page.evaluate("denseflipApp.view.answers[denseflipApp.answer]")
         if page.evaluate("denseflipApp.panel.data.start.pairs.length"):

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
 
-from desks import PHONE
+from desks import PHONE, press
 from serving import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -60,7 +60,7 @@ def test_every_tab_of_an_explanation(desk, scheme):
     page = window.open()
     found = {"start": serious(page)}
     page.click("#more summary")
-    page.click("#bring summary")
+    press(page, "#bring summary")
     page.click("#option-freeze-choose summary")
     page.click("#option-freeze .chips button")
     for button in page.locator("button.help").all():
@@ -72,7 +72,7 @@ def test_every_tab_of_an_explanation(desk, scheme):
         """async () => { const img = document.createElement('img'); document.body.append(img);
         const n = (await axe.run(img)).violations.length; img.remove(); return n; }"""
     )
-    for tab in ("brain", "circle", "matrix", "bars", "edits", "replay", "whatif"):
+    for tab in ("brain", "circle", "matrix", "edits", "replay", "whatif"):
         page.click(f"#tab-{tab}")
         page.wait_for_timeout(200)
         found[tab] = serious(page)
@@ -111,9 +111,11 @@ def test_what_is_sent_by_mail(chromium, served, jobs, tmp_path, width):
         page = context.new_page()
         page.goto(path.as_uri())
         if view == "story":
+            page.click("#what-if summary")
             page.wait_for_selector("#whatif .wi-verdict strong")
-            page.click("#interactive summary")
             page.wait_for_selector("#view[data-ready=true]")
+            for summary in page.locator("details.fold:not([open]) > summary").all():
+                summary.click()
         found[name] = serious(page)
         context.close()
     nothing(found)

@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
 from denseflip.option import LIMITS
 from denseflip.request import list_options
 from denseflip.web.schemas import NOT_HERE, TIME_LIMIT
-from desks import DESK, PHONE
+from desks import DESK, PHONE, choose, press
 from serving import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -63,13 +63,13 @@ def put(page: Any, name: str, kind: str, value: Any) -> None:
 def open_form(window: Any) -> Any:
     """The form with everything unfolded, for the small data set."""
     page = window.open()
-    page.select_option("#dataset", "small")
+    choose(page, "#dataset", "small")
     page.wait_for_function("() => denseflipApp.set.key === 'small'")
     page.click("#more summary")
     return page
 
 
-def sent(page: Any, press: str = "#explain") -> dict[str, Any]:
+def sent(page: Any, button: str = "#explain") -> dict[str, Any]:
     """What the page sends when a button is pressed; the server is not asked."""
     bodies: list[str] = []
 
@@ -79,7 +79,7 @@ def sent(page: Any, press: str = "#explain") -> dict[str, Any]:
         route.fulfill(status=400, body=json.dumps({"error": error}))
 
     page.route("**/api/jobs", stop)
-    page.click(press)
+    press(page, button)
     page.wait_for_selector("#trouble >> text=stopped here")
     page.unroute("**/api/jobs")
     body: dict[str, Any] = json.loads(bodies[0])
@@ -182,7 +182,7 @@ def test_an_earlier_request_fills_the_form_again(desk, served):
 
 
 @pytest.mark.parametrize(
-    ("press", "left_out"),
+    ("button", "left_out"),
     [
         ("#many", {"subject"}),
         ("#compare", {"method"}),
@@ -190,15 +190,15 @@ def test_an_earlier_request_fills_the_form_again(desk, served):
         ("#judge", {"subject", "method", "seed"}),
     ],
 )
-def test_every_kind_of_job_gets_the_options_that_apply(desk, press, left_out):
+def test_every_kind_of_job_gets_the_options_that_apply(desk, button, left_out):
     window = desk()
     page = open_form(window)
-    page.select_option("#classifier", "edges-svm")
+    choose(page, "#classifier", "edges-svm")
     put(page, "method", "text", "con")
     put(page, "seed", "whole", 5)
-    body = sent(page, press)
+    body = sent(page, button)
     expected = {"kind", "dataset", "classifier", "subject", "method", "seed"} - left_out
-    assert set(body) == expected | ({"permutations"} if press == "#cohort" else set())
+    assert set(body) == expected | ({"permutations"} if button == "#cohort" else set())
     window.quiet()
 
 
@@ -225,7 +225,7 @@ def test_errors_name_the_label_and_mark_the_field(desk):
     assert "“Smallest degree” = 9 exceeds “Largest degree” = 2" in said
     page.fill("#option-max_degree", "-1")  # the browser refuses it, though it is folded away
     page.click("#more summary")
-    page.click("#compare")
+    press(page, "#compare")
     assert page.locator("#option-max_degree").is_visible()
     window.quiet()
 
@@ -238,7 +238,7 @@ def test_the_front_is_shown_if_it_is_requested(desk):
     page.check("#option-front")
     window.explain("small", "g0002", "edges-logistic")
     assert page.is_visible("#front")
-    assert "fewest places" in page.inner_text("#front-title")
+    assert "fewer places" in page.inner_text("#front-title")
     page.uncheck("#option-front")
     put(page, "n", "whole", 2)
     window.explain("small", "g0002", "edges-logistic")

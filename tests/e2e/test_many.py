@@ -9,14 +9,14 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
 
-from desks import DESK, PHONE
+from desks import DESK, PHONE, choose, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
-def choose(page, key):
+def change_set(page, key):
     """Another data set."""
-    page.select_option("#dataset", key)
+    choose(page, "#dataset", key)
     page.wait_for_function("key => denseflipApp.set && denseflipApp.set.key === key", arg=key)
 
 
@@ -54,11 +54,11 @@ def with_back_frozen(desk):
 def test_an_index_of_many_patients(desk):
     window = desk()
     page = window.open()
-    choose(page, "small")
-    page.select_option("#classifier", "edges-logistic")
+    change_set(page, "small")
+    choose(page, "#classifier", "edges-logistic")
     page.select_option("#option-method", "con")
-    page.select_option("#many-whom", "B")
-    page.click("#many")
+    choose(page, "#many-whom", "B")
+    press(page, "#many")
     page.wait_for_selector("#index:not([hidden])")
     rows = page.locator(".index tbody tr:visible")
     assert rows.count() == 12
@@ -92,7 +92,7 @@ def test_an_index_of_many_patients(desk):
     page.click("#history summary")
     page.once("dialog", lambda asked: asked.accept())
     page.click("#jobs li:has-text('many subjects') >> text=delete")  # the one that is shown
-    page.wait_for_selector("#welcome:not([hidden])")
+    page.wait_for_selector("#example-note:not([hidden])")
     assert page.is_hidden("#index")
     page.wait_for_selector("#jobs li:has-text('many subjects')", state="detached")
     window.quiet()
@@ -102,8 +102,8 @@ def test_an_index_of_many_patients(desk):
 def test_many_can_be_cancelled(desk):
     window = desk()
     page = window.open()
-    choose(page, "brains")
-    page.click("#many")
+    change_set(page, "brains")
+    press(page, "#many")
     page.wait_for_function(
         "() => /of 16 explained/.test(document.getElementById('progress-words').textContent)"
     )

@@ -163,7 +163,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 TABLES = {
     "huge cell": ("a.csv", "0,1\n1," + "x" * 140_000, "field larger than field limit"),
-    "huge number": ("a.csv", f"0,1\n1,{DIGITS}", "inf"),
+    "huge number": ("a.csv", f"0,{DIGITS}\n{DIGITS},0", "inf"),
     "edge of 5,000 digits": ("a.edgelist", f"0 {DIGITS}\n", "whole numbers"),
     "edge of 12 digits": ("a.edgelist", "0 123456789012\n", "whole numbers"),
     "negative edge": ("a.edgelist", "0 -1\n1 2\n", "outside"),

@@ -5,14 +5,22 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import re
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cohorts import NODES, make_cohort
+from denseflip.datasets import Dataset
+from denseflip.reading import reading_options
 from denseflip.web.server_config import UPLOAD
+from denseflip.web.uploads import GRAPHS
 from serving import wait
+from zoo.shapes import EDGES as ZOO_EDGES
+from zoo.shapes import GENES, SHAPES
+from zoo.shapes import NAMES as ZOO_NAMES
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -107,8 +115,6 @@ def test_what_is_hostile_or_broken_is_refused_and_nothing_is_kept(client, data, 
     after = everything(data), [s["key"] for s in client.get("/api/datasets").json()]
     assert after == before
     assert len(client.get("/api/jobs").json()) == jobs
-    from pathlib import Path
-
     assert not Path("/tmp/denseflip-was-here").exists()
 
 
@@ -197,3 +203,53 @@ def test_a_saved_result_with_odd_values_is_refused_and_nothing_waits(client, nam
     assert "result.json" in answer.json()["error"]["message"]
     assert client.get("/api/jobs?limit=500").json() == before
     assert client.get("/api/health").json()["waiting"] == 0
+
+
+def zipped_shape(name):
+    """Four copies of a file of the zoo as a folder with labels."""
+    shape, suffix = SHAPES[name], Path(name).suffix
+    members = {f"s{i}{suffix}": shape.content for i in range(4)}
+    members["labels.csv"] = "id,label\n" + "".join(f"s{i},{'AB'[i % 2]}\n" for i in range(4))
+    if "node" in shape.options:
+        names = {"names": ZOO_NAMES, "genes": GENES}[shape.options["node"]]
+        members["nodes.csv"] = "name\n" + "".join(f"{x}\n" for x in names)
+    return packed(members)
+
+
+TAKEN = [
+    name
+    for name, shape in SHAPES.items()
+    if Path(name).suffix in GRAPHS
+    and "n_nodes" not in shape.options
+    and "nan at" not in shape.refusal
+]
+
+
+def test_an_upload_reads_the_files_of_the_zoo_as_every_other_entrance(client, data):
+    for name in TAKEN[::3]:
+        shape = SHAPES[name]
+        form = {k: str(v) for k, v in shape.options.items() if k != "node"}
+        answer = send(client, "a.zip", zipped_shape(name), percentile="50", **form)
+        if shape.refusal:
+            assert answer.status_code == 400, name
+            assert re.search(shape.refusal, answer.json()["error"]["message"]), name
+            continue
+        assert answer.status_code == 201, (name, answer.text)
+        key = answer.json()["dataset"]
+        (path,) = data.rglob(f"{key}.dfd")
+        assert all(g.edges() == ZOO_EDGES for g in Dataset.load(path).graphs), name
+        client.delete(f"/api/datasets/{key}")
+    assert len(TAKEN) > 80
+
+
+def test_the_upload_form_has_the_options_of_the_library(client):
+    page = client.get("/").text
+    for name, option in reading_options().items():
+        assert f'name="{name}"' in page
+        assert option.label in page
+    triangle = "\n".join(",".join("1" if j > i else "0" for j in range(12)) for i in range(12))
+    got = send(client, "a.csv", triangle, dataset="study").json()
+    assert got["notes"] == ["Only the upper triangle is filled; it was mirrored to the lower one."]
+    wrong = send(client, "a.csv", triangle, dataset="study", header="top")
+    assert wrong.status_code == 404
+    assert "header" in wrong.json()["error"]["message"]

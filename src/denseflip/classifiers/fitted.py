@@ -23,8 +23,11 @@ from denseflip.classifiers.heads import (
     make_head,
 )
 from denseflip.classifiers.pairwise import PairScores, PairwiseFeatures
+from denseflip.classifiers.quick_labels import QuickLabels
+from denseflip.classifiers.spectral import SpectralFeatures
 from denseflip.errors import InvalidGraphError, NotFittedError
 from denseflip.graph import Codes, Graph
+from denseflip.oracles.threads import single_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +83,29 @@ class FittedOracle:
         if not len(graphs):
             return []
         self._check_nodes(graphs)
+        classes = self.classes
+        if self._quick is not None and self._quick.serves(graphs[0].n_nodes, len(graphs)):
+            return [classes[i] for i in self._quickly(graphs)]
         if self._pairs is None:
             positions = self.head.predict(self.features.transform(graphs))
         else:
             positions, sure = self._pairs.decide(graphs)
             for i in np.flatnonzero(~sure).tolist():
                 positions[i] = self._by_rows(graphs[i])
-        classes = self.classes
         return [classes[i] for i in positions.tolist()]
+
+    def _quickly(self, graphs: Sequence[Graph]) -> list[int]:
+        """Positions in single precision, and in double precision where that is not sure."""
+        quick = self._quick
+        assert quick is not None
+        with single_thread():
+            found = [quick.position(graph) for graph in graphs]
+        unsure = [i for i, position in enumerate(found) if position is None]
+        if unsure:
+            rows = self.features.transform([graphs[i] for i in unsure])
+            for i, position in zip(unsure, self.head.predict(rows).tolist(), strict=True):
+                found[i] = position
+        return [position for position in found if position is not None]
 
     @property
     def predict_edits(self) -> Callable[[Graph, Sequence[Codes]], list[int]]:
@@ -150,6 +168,13 @@ class FittedOracle:
         if features.any_size or not isinstance(features, PairwiseFeatures):
             return None
         return PairScores(head, features, self.n_nodes) if isinstance(head, LinearHead) else None
+
+    @cached_property
+    def _quick(self) -> QuickLabels | None:
+        features, head = self.features, self.head
+        if isinstance(features, SpectralFeatures) and isinstance(head, NeighbourHead):
+            return QuickLabels(features, head)
+        return None
 
     def _by_rows(self, graph: Graph) -> int:
         """Position of a graph's class, from its row of features."""

@@ -77,7 +77,7 @@ class NeighbourHead:
     n_classes: int
 
     @cached_property
-    def _expanded(self) -> tuple[Matrix, Matrix, Matrix, float]:
+    def expanded(self) -> tuple[Matrix, Matrix, Matrix, float]:
         """Training rows as columns, doubled, without all-zero columns; squares; votes; reach.
 
         The reach is the length of the longest training row.
@@ -96,19 +96,19 @@ class NeighbourHead:
             return np.tile(every, (len(rows), 1)).astype(np.int64)
         if len(rows) == 1:
             return self._vote(rows[0])[None]
-        columns, squares, by_class, reach = self._expanded
+        columns, squares, by_class, reach = self.expanded
         # Squared distances, up to a term that is the same for all training rows.
         near = squares - rows[:, : len(columns)] @ columns
         edge = np.partition(near, (k - 1, k), axis=1)[:, k - 1 : k + 1]
         out = ((near <= edge[:, :1]) @ by_class).astype(np.int64)
-        slack = self._slack(np.sqrt(np.einsum("ij,ij->i", rows, rows)) + reach)
+        slack = self.slack(np.sqrt(np.einsum("ij,ij->i", rows, rows)) + reach)
         for i in np.flatnonzero(~(edge[:, 1] - edge[:, 0] > slack)).tolist():
             out[i] = self._exact(rows[i])
         return out
 
     def _vote(self, row: Matrix) -> Positions:
         """`votes` for a single row, in fewer steps."""
-        columns, squares, _, reach = self._expanded
+        columns, squares, _, reach = self.expanded
         near = squares - row[: len(columns)] @ columns
         if self.k == 1:
             first = int(near.argmin())
@@ -121,11 +121,11 @@ class NeighbourHead:
             nearest = order[: self.k]
             gap = near.item(order[self.k]) - near[nearest].max()
             voters = self.labels[nearest]
-        if not gap > self._slack(math.sqrt(row @ row) + reach):
+        if not gap > self.slack(math.sqrt(row @ row) + reach):
             return self._exact(row)
         return np.bincount(voters, minlength=self.n_classes)
 
-    def _slack(self, reach: Any) -> Any:
+    def slack(self, reach: Any) -> Any:
         """Twice the rounding error of either way to compute the distances."""
         return 4 * EPSILON * (self.rows.shape[1] + 8) * reach * reach
 

@@ -86,7 +86,7 @@ class SpectralFeatures(
                         self._fill_dense(out, graphs, rows[start : start + step])
                 else:
                     for i in rows:
-                        self._put(out[i], self._large(graphs[i]))
+                        self.put(out[i], self._large(graphs[i]))
         return out
 
     # ---- dense ----------------------------------------------------------------------------
@@ -98,9 +98,10 @@ class SpectralFeatures(
         values = np.linalg.eigvalsh(stack.reshape(-1, n, n), UPLO="L")
         for spectrum, i in zip(values, rows, strict=True):
             left_out = 1 if self.drop_smallest else int(spectrum.searchsorted(_ZERO))
-            self._put(out[i], spectrum[left_out:])
+            self.put(out[i], spectrum[left_out:])
 
-    def _put(self, row: Matrix, values: Matrix) -> None:
+    def put(self, row: Matrix, values: npt.NDArray[Any]) -> None:
+        """Write the eigenvalues that are not left out, ascending, into an empty row."""
         start = int(self.front_zero)
         count = min(len(values), self.width - start)
         row[start : start + count] = values[:count]

@@ -39,6 +39,7 @@ def explain_graphs(
     from denseflip.experiments.explain_many import check_specs, gather, plan_many
     from denseflip.experiments.many_outputs import check_pages, write_many
     from denseflip.runs.engines import make_engine
+    from denseflip.runs.run import default_jobs
 
     check_pages(pages)
     if out is not None:
@@ -65,6 +66,9 @@ def explain_graphs(
                 out,
                 pages=pages,
                 command=this_command(),
+                engine=make_engine(
+                    "serial" if engine == "serial" else "auto", jobs or default_jobs()
+                ),
                 progress=lambda done, total: bar.update(task, completed=done, total=total),
             )
         for path in files:

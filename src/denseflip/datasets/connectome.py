@@ -215,7 +215,8 @@ def connectivity(series: Sequence[npt.ArrayLike], measure: str = "pearson") -> l
 
     # Pearson's correlation is the empirical one; the other two invert a covariance, which with few
     # time points is only possible after shrinkage.
-    estimator: Any = EmpiricalCovariance() if measure == "pearson" else LedoitWolf()
+    plain = EmpiricalCovariance(store_precision=False)  # nothing inverts it
+    estimator: Any = plain if measure == "pearson" else LedoitWolf()
     tool = ConnectivityMeasure(
         kind=MEASURES[measure], cov_estimator=estimator, standardize="zscore_sample"
     )

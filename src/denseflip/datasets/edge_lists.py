@@ -25,7 +25,8 @@ _ENDS = (
     ("source", "target"), ("from", "to"), ("fromnode", "tonode"), ("u", "v"), ("i", "j"),
     ("node", "node"), ("nodea", "nodeb"), ("protein", "protein"), ("gene", "gene"),
     ("genea", "geneb"), ("regulator", "target"), ("regulatorygene", "targetgene"),
-    ("tf", "target"), ("roi", "roi"), ("region", "region"), ("x", "y"),
+    ("fromnodeid", "tonodeid"), ("tf", "target"), ("roi", "roi"), ("region", "region"),
+    ("v", "v"), ("x", "x"), ("var", "var"), ("x", "y"),
 )  # fmt: skip
 _WEIGHTS = (
     "weight", "weights", "w", "combined_score", "score", "mi", "importance", "correlation", "value",
@@ -57,10 +58,19 @@ class EdgeLines:
     first_node: int | None = None
 
 
-def says_edges(rows: list[list[str]]) -> bool:
-    """Whether its header, or names in place of numbers, make a table an edge list."""
-    if _end_columns(rows[0]) is not None and len(rows) > 1:
-        return True
+def says_edges(rows: list[list[str]], header: Sequence[str] | None = None) -> bool:
+    """Whether its header, or names in place of numbers, make a table an edge list.
+
+    Parameters
+    ----------
+    rows : the cells of the table.
+    header : a header behind a comment mark.
+    """
+    for first, rest in ((rows[0], rows[1:]), (header or (), rows)):
+        ends = _end_columns(first)
+        if ends is not None and rest and max(ends) < len(rest[0]):
+            cells = [rest[0][i] for i in ends]
+            return all(x and (not is_number(x) or not float(x) % 1) for x in cells)
     if len(rows[0]) not in (2, 3):
         return len(rows[0]) > 3 and rows[0][2].startswith("{")
     if len(rows[0]) == 3 and rows[0][2].startswith("{"):
@@ -319,7 +329,7 @@ def _end_columns(header: Sequence[str]) -> tuple[int, int] | None:
     for a, b in _ENDS:  # the first pairs of names also behind other columns
         first = plain.index(a) if a in plain else None
         second = next((i for i, x in enumerate(plain) if x == b and i != first), None)
-        if first is None or second is None:
+        if first is None or second is None or (a == b and plain.count(a) > 2):
             continue
         if (first, second) == (0, 1) or (a, b) in _ENDS[:3]:
             return first, second

@@ -106,7 +106,7 @@ class Look:
         how = self._reading
         if self.suffix in TEXT:
             cells = read_cells(self.path, decimal=how.decimal)
-            if says_edges(cells.rows):
+            if says_edges(cells.rows, cells.header):
                 _check_small(cells, self.path.name)
                 return None
             found = parse_table(cells, self.path.name, header=how.header)

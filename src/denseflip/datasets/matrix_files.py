@@ -28,7 +28,7 @@ from denseflip.datasets.import_job import (
 )
 from denseflip.datasets.number_tables import read_table
 from denseflip.datasets.table_shapes import NumberTable, triangle_of
-from denseflip.errors import FileFormatError, InvalidNodesError, counted
+from denseflip.errors import FileFormatError, InvalidGraphError, InvalidNodesError, counted
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.convert import check_matrix
 from denseflip.graph.inputs import tell_difference
@@ -299,6 +299,12 @@ def tidied(table: NumberTable, source: str, *, series: bool) -> NumberTable:
         full[np.isnan(np.triu(values, 1) if half == "upper" else np.tril(values, -1))] = np.nan
         values = full + full.T + np.diag(np.diagonal(values))
         notes += (f"Only the {half} triangle is filled; it was mirrored to the {other} one.",)
+    if table.doubt and not np.isnan(values).any():
+        try:
+            check_matrix(values, source)
+        except InvalidGraphError as error:
+            msg = f"{error}{table.doubt}"
+            raise InvalidGraphError(msg, parameter="kind") from error
     return replace(table, values=values, notes=notes)
 
 

@@ -6,6 +6,7 @@ read in two ways is refused with both readings and the option that decides.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ class NumberTable:
     points : coordinates (x, y, z) per column, if the file has them.
     kind : ``matrix``, ``timeseries`` or ``edges``.
     notes : sentences about how the table was read.
+    doubt : what else a square table may be, for the message if it is no matrix.
     """
 
     values: Numbers
@@ -48,6 +50,7 @@ class NumberTable:
     points: tuple[tuple[float, float, float], ...] | None = None
     kind: str = "matrix"
     notes: tuple[str, ...] = ()
+    doubt: str = ""
 
 
 # ---- text -------------------------------------------------------------------------------
@@ -106,7 +109,10 @@ def parse_table(
         return replace(table, kind="timeseries" if kind == "auto" else kind)
     fixed = (top or header != "auto", bool(first) or header != "auto")
     _check_decimals(cells, values, kind, source)
-    return settle(table, source, kind=kind, fixed=fixed, texts=body, at=at)
+    found = settle(table, source, kind=kind, fixed=fixed, texts=body, at=at)
+    if found.kind == "timeseries" and header != "auto":
+        return replace(found, rows=None)  # names of time points, as requested
+    return found
 
 
 def _trimmed(cells: Cells, source: str) -> tuple[list[list[str]], list[int]]:
@@ -199,7 +205,7 @@ def _numbers(body: list[list[str]], first: int, at: list[int], source: str) -> N
     """The numbers of rows of cells, from a column on."""
     try:
         values = np.array([list(map(float, row[first:] if first else row)) for row in body])
-        if not any("_" in x for row in body for x in row[first:]):
+        if not any("_" in "".join(row[first:]) for row in body):  # float("1_2") is 12
             return values
     except ValueError:
         pass
@@ -268,6 +274,13 @@ def settle(
         if rows == 3 and columns == 2:  # no matrix of two nodes is written with a header only
             return replace(table, kind="edges")
         _check_not_edges(values, source, at)
+    if kind == "auto" and named and not alike and columns in (2, 3) and _are_pairs(values):
+        listed = ", ".join(table.columns or table.rows or ())
+        msg = (
+            f"{source}: {columns} columns of whole numbers ({listed:.60}): either a list of {rows} "
+            f"edges, or a time series of {columns} regions. Set kind='edges' or kind='timeseries'."
+        )
+        raise FileFormatError(msg, parameter="kind")
     if kind in ("auto", "matrix") and alike:
         chosen = alike[0] if len(alike) == 1 else _plain_or_numbered(values, source, at)
         return _without(table, *chosen, kind="matrix")
@@ -276,8 +289,10 @@ def settle(
         return _without(table, *chosen, kind="matrix")
     if kind == "auto":
         if (0, 0) in square:
-            return replace(table, kind="matrix")  # not symmetric: refused where it is checked
+            doubt = f" If it is a time series of {rows} points, set kind='timeseries'."
+            return replace(table, kind="matrix", doubt=doubt)
         _check_no_square(values, square, source, at)
+        _check_no_flat(values, source)
     top = not fixed[0] and table.columns is None and _numbers_row(values, texts, source, at)
     side = not fixed[1] and _numbers_column(values, int(top), table, source)
     return _without(table, int(top), int(side), kind="timeseries")
@@ -448,6 +463,27 @@ def _check_no_square(
         raise FileFormatError(msg, parameter=("kind", "header"))
 
 
+def _check_no_flat(values: Numbers, source: str) -> None:
+    """Raise if each row is a symmetric matrix in one line, or if matrices follow one another."""
+    rows, n = values.shape
+    stacked = n > 2 and rows % n == 0 and rows > n
+    if stacked and all(is_like_matrix(part) for part in values.reshape(-1, n, n)):
+        msg = (
+            f"{source}: {rows // n} matrices of {n} nodes, one below the other. Write one file per "
+            "matrix. If it is a time series, set kind='timeseries'."
+        )
+        raise FileFormatError(msg, parameter="kind")
+    n = math.isqrt(n)
+    if n < 3 or n * n != values.shape[1]:
+        return
+    if all(is_like_matrix(row.reshape(n, n)) for row in values):
+        msg = (
+            f"{source}: each line holds a matrix of {n} nodes. Write one file per matrix. If it is "
+            "a time series, set kind='timeseries'."
+        )
+        raise FileFormatError(msg, parameter="kind")
+
+
 def _some(values: Numbers) -> str:
     listed = label_names(values)
     return ", ".join(listed[:3]) + (f" … {listed[-1]}" if len(listed) > 4 else "")
@@ -488,6 +524,10 @@ def _numbers_column(values: Numbers, top: int, table: NumberTable, source: str) 
         return False
     if table.columns is not None and table.columns[0].lower() in _CLOCKS:
         return True
+    with np.errstate(invalid="ignore"):
+        others = np.diff(rest, axis=0)
+        if np.isclose(others, others[:1]).all(axis=0).any():
+            return False  # other columns rise as evenly
     counts = bool(steps[0] == 1) and first[0] in (0, 1)
     if counts and table.columns is None and (rest[np.isfinite(rest)] % 1).any():
         return True

@@ -108,7 +108,7 @@ def read_cells(path: Path, *, may_be_empty: bool = False, decimal: str = "auto")
         numbers = [i for i, _ in kept]
         rows = _split([line for _, line in kept], delimiter, numbers, path.name)
     notes: tuple[str, ...] = ()
-    if delimiter != "," or '"' in text:
+    if "," in text and (delimiter != "," or '"' in text):
         notes = _decimal_commas(rows, numbers, decimal, path.name)
     before = every[: numbers[0] - 1]
     header = _commented(before, delimiter, max(map(len, rows)))
@@ -158,13 +158,27 @@ def _spaced(lines: list[str]) -> bool:
 
 
 def _split(lines: list[str], delimiter: str, numbers: list[int], source: str) -> list[list[str]]:
+    most = csv.field_size_limit()
+    for i, line in zip(numbers, lines, strict=True):
+        long = len(line) > most and any(
+            len(x) > most for x in (line.split(delimiter) if delimiter else line.split())
+        )
+        if long:
+            msg = f"{source}: line {i} cannot be read as a row of a table (field larger than field "
+            raise FileFormatError(msg + f"limit ({most})).")
     quoted = any('"' in line for line in lines)
     if not delimiter:
         if quoted:
             return [[x.strip('"').strip() for x in _TOKEN.findall(line)] for line in lines]
         return [line.split() for line in lines]
     if not quoted:
-        return [[x.strip() for x in line.split(delimiter)] for line in lines]
+        spaces = " \t\xa0".replace(delimiter, "")
+        return [
+            [x.strip() for x in line.split(delimiter)]
+            if any(x in line for x in spaces)
+            else line.split(delimiter)
+            for line in lines
+        ]
     reader = csv.reader(lines, delimiter=delimiter)
     try:
         rows = [[x.strip() for x in row] for row in reader]

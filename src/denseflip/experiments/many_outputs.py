@@ -6,11 +6,14 @@ date is not written again, so a run that was interrupted while writing continues
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +25,16 @@ from denseflip.experiments.worker import get_context
 from denseflip.files import clear_torn, write_whole
 from denseflip.report.many_page import make_index
 from denseflip.report.page import write_page
+from denseflip.report.page_assets import write_assets
+from denseflip.runs.engines import Engine, SerialEngine
 from denseflip.runs.identity import content_id
+from denseflip.runs.result_store import Record
+from denseflip.runs.sources import DataSpec, OracleSpec
+from denseflip.runs.spec_base import Listener, Spec
 from denseflip.workflow.explain_and_describe import json_record
 
-INDEX, PAGES, TABLE, EDITS = "index.html", "pages", "explanations", "edits"
+INDEX, PAGES, ASSETS = "index.html", "pages", "assets"
+TABLE, EDITS = "explanations", "edits"
 KINDS = ("full", "still", "none")
 _MANIFEST = "pages.json"
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")
@@ -40,6 +49,7 @@ def write_many(
     *,
     pages: str = "full",
     command: str = "",
+    engine: Engine | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
     """Write the index, the pages and the tables.
@@ -49,9 +59,10 @@ def write_many(
     many : the result of `gather`.
     specs : the specs given to `gather`.
     folder : where to write; created if missing.
-    pages : ``"full"`` for pages with everything (less than 1 MB each), ``"still"`` without the
+    pages : ``"full"`` for pages with everything (about half a MB each), ``"still"`` without the
         interactive picture, ``"none"`` for the index and the tables only.
     command : the command line that reproduces the folder.
+    engine : where to draw the pages, on this machine; by default in this process.
     progress : called with (written, total) after every page.
 
     Returns
@@ -68,20 +79,18 @@ def write_many(
     links: dict[str, str] = {}
     if pages != "none":
         (out / PAGES).mkdir(exist_ok=True)
+        write_assets(out / ASSETS)
         clear_torn(out / PAGES)
         links = {one.id: f"{PAGES}/{names[one.id]}.html" for one in many if one.story is not None}
         said = content_id([__version__, dict(job.versions), pages, command, _plain(card)])
         with closing(_Written(out)) as written:
-            for done, (one, spec) in enumerate(zip(many, specs, strict=True)):
-                if progress is not None:
-                    progress(done, len(many))
-                key = content_id([said, spec.id])
-                if one.story is None or written.holds(names[one.id], key):
-                    continue
-                _write_one(one, out / PAGES / names[one.id], pages, card, dataset, command)
-                written.note(names[one.id], key)
-        if progress is not None:
-            progress(len(many), len(many))
+            due = []
+            for one, spec in zip(many, specs, strict=True):
+                key, name = content_id([said, spec.id]), names[one.id]
+                if one.story is not None and not written.holds(name, key):
+                    place = out.absolute() / PAGES / name
+                    due.append(_PageSpec(spec, key, one, place, pages, card, dataset, command))
+            _write_pages(due, written, engine or SerialEngine(), len(many), progress)
     many.table().write(out, ("csv", "json"))
     many.edit_table().write(out, ("csv",))
     files = {
@@ -129,22 +138,94 @@ def file_names(ids: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _write_one(
-    one: Explained, place: Path, pages: str, card: Any, dataset: Any, command: str
+@dataclass(frozen=True)
+class _PageSpec(Spec):
+    """The page of one graph, and its result, to be written by any process of this machine."""
+
+    spec: StorySpec
+    key: str
+    one: Explained = field(repr=False)
+    target: Path
+    pages: str
+    card: Any = field(repr=False)
+    dataset: Any = field(repr=False)
+    command: str
+
+    @property
+    def sources(self) -> tuple[DataSpec, OracleSpec]:
+        """The data set and the oracle."""
+        return self.spec.sources
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """The content of the page."""
+        return {"kind": "page", "key": self.key, "versions": self.spec.identity["versions"]}
+
+    @property
+    def place(self) -> str:
+        """The file, for messages."""
+        return str(self.target.with_name(f"{self.target.name}.html"))
+
+    def work(self, on_event: Listener | None = None) -> Record:
+        """Write the page and the result."""
+        story = self.one.story
+        assert story is not None
+        text = json.dumps(json_record(story), ensure_ascii=False)
+        write_whole(self.target.with_name(f"{self.target.name}.json"), text)
+        with _old_objects_at_rest():
+            write_page(
+                story,
+                self.place,
+                force=True,
+                card=self.card,
+                dataset=self.dataset,
+                command=self.command or None,
+                interactive=self.pages == "full",
+                assets=f"../{ASSETS}",
+            )
+        return {"id": self.id}
+
+
+def _write_pages(
+    due: Sequence[_PageSpec],
+    written: _Written,
+    engine: Engine,
+    total: int,
+    progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Write the page of one graph and its result."""
-    assert one.story is not None
-    text = json.dumps(json_record(one.story), ensure_ascii=False)
-    write_whole(place.with_name(f"{place.name}.json"), text)
-    write_page(
-        one.story,
-        place.with_name(f"{place.name}.html"),
-        force=True,
-        card=card,
-        dataset=dataset,
-        command=command or None,
-        interactive=pages == "full",
-    )
+    """Write the pages that are due; an error if one cannot be written."""
+    by_id = {page.id: page for page in due}
+    done = total - len(due)
+    if progress is not None:
+        progress(done, total)
+    running = engine.run([(page,) for page in due])
+    try:
+        for records in running if due else ():
+            for record in records:
+                page = by_id[record["id"]]
+                if "failed" in record:
+                    msg = f"{page.place} could not be written: {record['failed']}"
+                    raise DenseflipError(msg)
+                written.note(page.target.name, page.key)
+            done += len(records)
+            if progress is not None:
+                progress(done, total)
+    finally:
+        running.close()  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _old_objects_at_rest() -> Iterator[None]:
+    """Leave what exists out of garbage collection: figures are many small objects in cycles.
+
+    With a data set and its classifier in memory, a quarter of a page's time is collection.
+    """
+    gc.freeze()
+    try:
+        yield
+        gc.collect()
+    finally:
+        gc.unfreeze()
 
 
 def _card(specs: Sequence[StorySpec]) -> dict[str, Any]:

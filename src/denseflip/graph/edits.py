@@ -12,7 +12,7 @@ import numpy as np
 from denseflip.errors import InvalidGraphError, MissingExtraError
 from denseflip.graph.core import Graph
 from denseflip.graph.nodes import Nodes, Taxonomy
-from denseflip.graph.pairs import Pair, decode, encode_pairs
+from denseflip.graph.pairs import Pair, are_among, decode, encode_pairs
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Edits:
     def between(cls, original: Graph, changed: Graph) -> Edits:
         """The edits that turn ``original`` into ``changed``."""
         differ = changed.difference(original)
-        gone = np.isin(differ, original.codes, assume_unique=True)
+        gone = are_among(differ, original.codes)
         edits = object.__new__(cls)  # already sorted and disjoint: no checks
         object.__setattr__(edits, "added", tuple(decode(differ[~gone], original.n_nodes)))
         object.__setattr__(edits, "removed", tuple(decode(differ[gone], original.n_nodes)))
@@ -61,11 +61,11 @@ class Edits:
             encode_pairs(np.asarray(side, dtype=np.int64), graph.n_nodes, source=f"{name} pairs")
             for side, name in self._sides()
         )
-        wrong = np.flatnonzero(np.isin(added, graph.codes))
+        wrong = np.flatnonzero(are_among(added, graph.codes))
         if len(wrong):
             msg = f"Cannot add the pair {self.added[wrong[0]]}: the graph has that edge already."
             raise InvalidGraphError(msg)
-        wrong = np.flatnonzero(~np.isin(removed, graph.codes))
+        wrong = np.flatnonzero(~are_among(removed, graph.codes))
         if len(wrong):
             msg = f"Cannot remove the pair {self.removed[wrong[0]]}: the graph has no such edge."
             raise InvalidGraphError(msg)

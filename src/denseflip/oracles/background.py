@@ -225,6 +225,8 @@ class Frequencies:
 
 def values_at(codes: Codes, known: Codes, values: Codes) -> Codes:
     """The values of some pairs; 0 for those that are not among the known ones, which are sorted."""
+    if codes is known:
+        return values
     if not len(known):
         return np.zeros(len(codes), dtype=np.int64)
     where = np.minimum(np.searchsorted(known, codes), len(known) - 1)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from denseflip.checks import check_new_file
 from denseflip.errors import MissingExtraError
 from denseflip.files import write_whole
+from denseflip.report.cohort_headline import cohort_marks, halves_words, headline_of
 from denseflip.report.cohort_pictures import (
     plot_cohort_chords,
     plot_cohort_matrix,
     plot_cohort_patients,
 )
+from denseflip.report.facts import Chip
 from denseflip.report.html import Context, Fact, TableContext
 from denseflip.report.page_figures import PageFigure, page_figure
 from denseflip.story.wording.constraint_words import constraints_in_words
@@ -23,15 +25,6 @@ if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
 
 _LISTED = 1000  # patients of the table
-MARKS = {
-    "named": "Significant region pairs were found.",
-    "nothing": "No region pair is used more often than expected by chance.",
-    "chance": "The classifier is at chance: no conclusions about the groups are drawn.",
-    "confounded": (
-        "The classifier does not beat its confounds: no conclusions about the groups are drawn."
-    ),
-    "untested": "Descriptive results only: there are no p-values.",
-}
 
 
 @dataclass(frozen=True)
@@ -41,7 +34,9 @@ class CohortContext(Context):
     template: ClassVar = "cohort.html.j2"
     title: str
     verdict: str
-    mark: str
+    headline: str
+    chips: tuple[Chip, ...]
+    halves: str
     sentences: tuple[str, ...]
     figures: tuple[PageFigure, ...]
     tables: tuple[TableContext, ...]
@@ -56,7 +51,7 @@ def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
     """
     notes = list(cohort.notes)
     try:
-        figures = tuple(_figures(cohort))
+        figures = tuple(cohort_figures(cohort))
     except MissingExtraError as error:
         figures = ()
         notes.append(f"No figures: {error}")
@@ -64,7 +59,9 @@ def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
     return CohortContext(
         title=title or f"{cohort.dataset}: what the explanations have in common",
         verdict=cohort.verdict,
-        mark=MARKS[cohort.verdict],
+        headline=headline_of(cohort),
+        chips=cohort_marks(cohort),
+        halves=halves_words(cohort),
         sentences=cohort.sentences,
         figures=figures,
         tables=tables,
@@ -89,7 +86,8 @@ def write_cohort_page(
     return write_whole(target, make_cohort_page(cohort, title=title))
 
 
-def _figures(cohort: Cohort) -> Iterator[PageFigure]:
+def cohort_figures(cohort: Cohort) -> Iterator[PageFigure]:
+    """The matrix, the chords and the strip of patients; none if nothing was explained."""
     if not cohort.observed.explained:
         return
     spoken = cohort.class_names[cohort.spoken]

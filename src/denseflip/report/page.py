@@ -161,6 +161,7 @@ class PageContext(Context):
     command: str | None
     methods: str
     versions: str
+    assets: str
     data: dict[str, Any]
 
 
@@ -180,6 +181,7 @@ def write_page(
     max_edges: int | None = MAX_EDGES,
     interactive: bool = True,
     whatif: Mapping[str, Any] | None = None,
+    assets: str = "",
 ) -> Path:
     """Write a self-contained HTML page about one story.
 
@@ -199,6 +201,8 @@ def write_page(
     interactive : include the interactive figure (about 0.1 MB, opened on demand).
     whatif : the data for "what if" inside the page (`workflow.offline_whatif.whatif_data`), for a
         classifier that is a sum over the edges.
+    assets : the folder with styles and scripts (`write_assets`), relative to the page, that many
+        pages share; by default the page includes them.
 
     Returns
     -------
@@ -219,6 +223,7 @@ def write_page(
         story, stories=stories, front=front, classifiers=classifiers, card=card,
         evaluation=evaluation, dataset=dataset, command=command,
         regions=regions, max_edges=max_edges, interactive=interactive, whatif=whatif,
+        assets=assets,
     )  # fmt: skip
     return write_whole(target, text)
 
@@ -237,6 +242,7 @@ def make_page(
     max_edges: int | None = MAX_EDGES,
     interactive: bool = True,
     whatif: Mapping[str, Any] | None = None,
+    assets: str = "",
 ) -> str:
     """Return the HTML text that `write_page` writes."""
     story = as_story(story)
@@ -249,7 +255,7 @@ def make_page(
     compared, under, unpictured = None, None, ""
     try:
         picture, figures = story_figures(
-            story, whole, scene.note, regions=regions, max_edges=max_edges
+            story, whole, scene.note, regions=regions, max_edges=max_edges, narrow=not assets
         )
         if compare_with:
             compared = comparison_figure(compare_with, regions=regions, max_edges=max_edges)
@@ -289,7 +295,7 @@ def make_page(
         classifiers_figure=under,
         figures=figures,
         unpictured=unpictured,
-        view=view_data(scene) if interactive and result.edits else None,
+        view=view_data(scene, surface=not assets) if interactive and result.edits else None,
         whatif=dict(whatif) if whatif and whatif.get("model") else None,
         compared=tuple(_compared(name, other) for name, other in compare_with.items()),
         compared_columns=(*_COMPARED, "in short"),
@@ -303,6 +309,7 @@ def make_page(
         command=command,
         methods=story.methods_text(),
         versions=_versions(),
+        assets=assets,
         data={
             "denseflip": __version__,
             "command": command,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PHONE = 600  # pixels; narrower screens get the narrow figures, as in page.css
 BARS_FROM, MATRIX_FROM = 3, 2  # regions, and region pairs, that a chart needs to inform
-_FINE = re.compile(r"(\d\.\d\d)\d+")  # a hundredth of a point is fine enough
+_FINE = re.compile(r"(\d\.\d)\d+")  # a tenth of a point is fine enough
 _SVG_LIMIT = 1_500_000  # characters; above, a bitmap is smaller and scrolls better
 
 
@@ -44,12 +44,19 @@ class PageFigure:
 
 
 def story_figures(
-    story: Story, scene: Scene, note: str, *, regions: str | Taxonomy | None, max_edges: int | None
+    story: Story,
+    scene: Scene,
+    note: str,
+    *,
+    regions: str | Taxonomy | None,
+    max_edges: int | None,
+    narrow: bool = True,
 ) -> tuple[PageFigure | None, tuple[PageFigure, ...]]:
     """The connectome of one story, and the charts that say more than its sentence.
 
     Bars need at least three regions with edits, a matrix at least two region pairs. ``scene`` has
-    all edits; ``note`` says which of them the connectome leaves out.
+    all edits; ``note`` says which of them the connectome leaves out. ``narrow`` adds the charts'
+    versions for phones.
 
     Raises
     ------
@@ -67,13 +74,13 @@ def story_figures(
         caption += f" {note}"
     drawn = [plot_connectome(story, max_edges=max_edges, **same)]
     connectome = page_figure(drawn, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption)
-    parts = []
+    parts, forms = [], (False, True) if narrow else (False,)
     if scene.has_regions and (scene.ends > 0).sum() >= BARS_FROM:
         whole = "Ends of changed edges by region, in percent of all removed and all added edges."
-        bars = [plot_regions(story, narrow=n, **same) for n in (False, True)]
+        bars = [plot_regions(story, narrow=n, **same) for n in forms]
         parts.append(page_figure(bars, f"Bar chart. {_busiest(scene)}", whole))
     if scene.has_regions and len(scene.cells.tally([*scene.removed, *scene.added])) >= MATRIX_FROM:
-        matrix = [plot_region_matrix(story, narrow=n, **same) for n in (False, True)]
+        matrix = [plot_region_matrix(story, narrow=n, **same) for n in forms]
         between = "Changed edges for each region pair; within one region on the diagonal."
         parts.append(
             page_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between)

@@ -172,7 +172,7 @@ def draw_matrix(
     font = 8.0 if narrow else float(np.clip(100 / max(size, 1), 6.0, 9.0))
     for i in range(size):
         for j in range(i + 1):
-            ax.add_patch(_cell(j, i))
+            ax.add_artist(_cell(j, i))  # unlike add_patch, leaves the limits as they are
             if counts[i, j]:
                 ground = to_hex(shades(counts[i, j] / max(scale, 1)))
                 ax.text(

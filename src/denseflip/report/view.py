@@ -154,8 +154,8 @@ def _table(scene: Scene) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
 # ---- data for the scripts -----------------------------------------------------------------
 
 
-def view_data(scene: Scene) -> dict[str, Any]:
-    """The data that ``connectome.js`` draws."""
+def view_data(scene: Scene, *, surface: bool = True) -> dict[str, Any]:
+    """The data that ``connectome.js`` draws; ``surface`` includes that of the brain."""
     data = scene_data(scene) | {
         "label": scene.title,
         "counts": {"removed": scene.n_removed, "added": scene.n_added},
@@ -164,7 +164,7 @@ def view_data(scene: Scene) -> dict[str, Any]:
     }
     if data["kind"] == "circle":
         data["circle"] = circle_data(scene)
-    if data["kind"] == "brain":
+    if data["kind"] == "brain" and surface:
         data["surface"] = packed_surface()
     return data
 

@@ -25,6 +25,7 @@ from denseflip.search.methods.registry import methods
 from denseflip.story.story import Story
 from denseflip.web.app import page_text, static_file
 from denseflip.web.downloads import FILES, make_file, story_of
+from denseflip.web.example import EXAMPLE, example_job, result_shown
 from denseflip.web.job_runner import MOST_WAITING, follow, knows_the_end, said
 from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Classifier, Library
@@ -45,6 +46,7 @@ from denseflip.workflow.whatif import WhatIf
 PATIENCE = 5.0  # seconds that a page waits for a classifier in use by a job
 TRAINING = 20.0  # seconds that a page waits for a classifier in training
 UPLOADS_AT_ONCE = 4  # that are read at a time
+FIRST = ("auto", "brief", "best", "tight", "con", "tri")  # methods that the form shows first
 TURN = 30.0  # seconds that an upload waits for its turn
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": ErrorAnswer} for code in (400, 401, 403, 404, 409, 413, 422, 429, 507)
@@ -145,10 +147,12 @@ def list_methods() -> list[dict[str, Any]]:
             "needs": sorted(m.needs),
             "suffix": m.suffix,
             "group": m.group,
+            "first": m.name in FIRST,
         }
         for m in methods()
     ]
-    return sorted(listed, key=lambda m: m["name"] != "auto")
+    order = {name: i for i, name in enumerate(FIRST)}
+    return sorted(listed, key=lambda m: order.get(m["name"], len(order)))
 
 
 @router.get("/api/options")
@@ -275,8 +279,13 @@ def _job(request: Request, id: str) -> Job:
     return job
 
 
+def _shown(request: Request, id: str) -> Job:
+    """Return a job to look at: one of the store, or the worked example."""
+    return example_job() if id == EXAMPLE else _job(request, id)
+
+
 def _result(request: Request, job: Job) -> dict[str, Any]:
-    found: dict[str, Any] | None = _store(request).result(job.id)
+    found = result_shown(_store(request), job.id)
     if found is None:
         raise HTTPException(409, f"This job has no result ({job.status})")
     return found
@@ -313,8 +322,8 @@ def list_jobs(request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50)
 
 @router.get("/api/jobs/{id}", response_model=Job)
 def show_job(request: Request, id: JobPath) -> Job:
-    """Return one job."""
-    return _job(request, id)
+    """Return one job; the worked example has an id of zeros."""
+    return _shown(request, id)
 
 
 @router.delete("/api/jobs/{id}", status_code=204)
@@ -351,7 +360,7 @@ def rerun_job(request: Request, id: JobPath) -> Job:
 @router.get("/api/jobs/{id}/result")
 def job_result(request: Request, id: JobPath) -> Response:
     """The result of a job; for many graphs, the index."""
-    result = _result(request, _job(request, id))
+    result = _result(request, _shown(request, id))
     result.pop(KEPT, None)  # stories of many graphs, and their files
     return JSONResponse(result)
 
@@ -367,7 +376,7 @@ def job_file(
     brain.edge; of many graphs index.html, explanations.csv, edits.csv, result.json; of a cohort
     cohort.html, cohort.tsv, result.json.
     """
-    job = _job(request, id)
+    job = _shown(request, id)
     if name not in FILES:
         raise HTTPException(404, f"There is no such file. Available: {', '.join(FILES)}")
     result = _result(request, job)
@@ -457,7 +466,7 @@ def _story_about(
     request: Request, subject: Subject, job: str | None, answer: int | None
 ) -> Story | None:
     """Return the explanation of a job about this graph; None without a job."""
-    stored = _store(request).result(job) if job else None
+    stored = result_shown(_store(request), job) if job else None
     story = story_of(stored, answer) if stored and "story" in stored else None
     if story is not None and story.result.original != subject.graph:
         raise HTTPException(409, "That job is about another graph")

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 _OWN = (
     *("app.css", "app.js", "index.js", "pictures.js", "replay.js", "sides.js", "options.js"),
-    *("constraints.js", "asking.js"),
+    *("constraints.js", "asking.js", "steps.js"),
 )
 _SHARED = (  # files shared with the report
     *("drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js"),
-    *("connectome.css", "whatif.js", "panel.js", "whatif.css", "strip.css"),
+    *("connectome.css", "whatif.js", "panel.js", "whatif.css", "strip.css", "answer.css"),
 )
 _KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 STATIC = {name: _KINDS[name.rpartition(".")[2]] for name in (*_OWN, *_SHARED, "colours.css")}

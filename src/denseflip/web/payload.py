@@ -7,9 +7,20 @@ from dataclasses import asdict
 from typing import Any
 
 from denseflip.cohort.cohort import Cohort
+from denseflip.errors import MissingExtraError
 from denseflip.oracles.session import Session
-from denseflip.report.facts import as_mapping, chips_of, tiles_of
-from denseflip.report.front import beside, named_words, told, truth_words
+from denseflip.report.cohort_headline import cohort_marks, halves_words, headline_of
+from denseflip.report.cohort_page import cohort_figures
+from denseflip.report.facts import as_mapping, chips_of, decision_of, tiles_of
+from denseflip.report.front import (
+    answer_labels,
+    beside,
+    edits_words,
+    named_words,
+    told,
+    truth_words,
+)
+from denseflip.report.page import draw_words
 from denseflip.report.scene import headline, make_scene, status_words
 from denseflip.report.strip_layout import strip_html
 from denseflip.report.view import circle_data, scene_data
@@ -43,7 +54,10 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
         "chosen": result.chosen,
         "seed": result.seed,
         "notes": list(result.notes),
-        "answers": [_answer(one) for one in answers],
+        "answers": [
+            _answer(one) | {"label": label}
+            for one, label in zip(answers, answer_labels(answers), strict=True)
+        ],
         "current": current,
         "diverse": bool(result.diverse),
         "taxonomy": scene.taxonomy.name if scene.has_regions else None,
@@ -54,9 +68,12 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
 
 def _answer(story: Story) -> dict[str, Any]:
     read, notes = beside(story)
-    sentence = told(story)
+    sentence, decision = told(story), decision_of(story)
     result = story.result
     return {
+        "decision": None if decision is None else asdict(decision),
+        "drawn": draw_words(story),
+        "edits": edits_words(story),
         "lead": sentence.lead,
         "items": list(sentence.items),
         "strip": strip_html(story),
@@ -129,11 +146,26 @@ def row_of(row: Compared) -> dict[str, Any]:
     }
 
 
+def _figures(cohort: Cohort) -> list[dict[str, str]]:
+    """The pictures of a cohort; empty if the plotting packages are not installed."""
+    try:
+        return [
+            {"source": one.wide.source, "alt": one.alt, "caption": one.caption}
+            for one in cohort_figures(cohort)
+        ]
+    except MissingExtraError:
+        return []
+
+
 def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
     """Return a cohort for ``app.js``: sentences, and cells with the patients that use them."""
     rows = cohort.rows
     named = {(row.cell, row.direction) for row in cohort.named}
     return {
+        "headline": headline_of(cohort),
+        "chips": [asdict(chip) for chip in cohort_marks(cohort)],
+        "halves": halves_words(cohort),
+        "figures": _figures(cohort),
         "sentences": list(cohort.sentences),
         "verdict": cohort.verdict,
         "judged": judged_words(cohort.evaluation),

@@ -7,6 +7,7 @@ claim of the explanation to start from. Saved pages and the app use the same dat
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +18,15 @@ from denseflip.as_read import READINGS
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.heads import LinearHead
 from denseflip.classifiers.pairwise import PairwiseFeatures
-from denseflip.counterfactual import Label
-from denseflip.graph import Taxonomy
+from denseflip.counterfactual import Label, Target, is_wanted
+from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw, Sides
+from denseflip.search.claims.reference import Reference
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constraints_of
 from denseflip.story.story import Story
@@ -110,6 +112,7 @@ def _text(array: npt.NDArray[Any]) -> str:
 
 
 MOST_NODES = 1000  # largest number of nodes for a page
+MOST_PLACES = 5000  # largest number of places for which a page has the usual numbers
 
 
 def whatif_data(
@@ -149,6 +152,8 @@ def whatif_data(
     background = None if subject.background is None else Background.of(subject.background)
     sides = None if not background else Sides.of_background(background, session, before, target)
     terms = None if story is None else constraints_of(story.result, story.nodes, background)[0]
+    group = [] if not background else _group(background, session, before, target)
+    nodal = story is not None and story.result.found and story.claim.language == "nodes"
     u, v = np.triu_indices(n, 1)
     codes = u * n + v
     table = pair_table(box)
@@ -172,6 +177,7 @@ def whatif_data(
             # With both numbers of graphs, the shares give how many graphs have a pair (Elsewhere).
             "graphs": {"target": sides.target.n_graphs, "current": sides.current.n_graphs},
         },
+        "usual": usual_numbers(Places(subject.graph, None if nodal else regions), group),
         "free": None
         if terms is None or terms.any_pair
         else pack_numbers(terms.may_change(codes).astype(float)),
@@ -179,6 +185,30 @@ def whatif_data(
         "start": None if story is None else start_of(story, regions, sides, terms),
         "subject": subject.name,
     }
+
+
+def usual_numbers(places: Places, group: Sequence[Graph]) -> dict[str, list[float]]:
+    """Return what graphs of the target class have in each place: low, median and high.
+
+    Empty if they are too few for an interval, or the places too many for a page. Places are named
+    as in ``whatif.js``: ``2-5`` for two regions, ``n7`` for a node.
+    """
+    reference = Reference(places, (), group)
+    if not reference.is_known or len(places.every) > MOST_PLACES:
+        return {}
+    low, high = reference.intervals
+    middle = np.median(reference.counts, axis=0)
+    return {
+        f"n{a}" if b is None else f"{a}-{b}": [int(low[i]), float(middle[i]), int(high[i])]
+        for i, (a, b) in enumerate(places.every)
+    }
+
+
+def _group(background: Background, session: Session, before: Label, target: Target) -> list[Graph]:
+    """Graphs of a background that the classifier puts in the target class."""
+    labels = background.labels(session)
+    graphs = background.graphs
+    return [g for g, label in zip(graphs, labels, strict=True) if is_wanted(label, before, target)]
 
 
 def start_of(

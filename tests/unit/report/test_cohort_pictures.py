@@ -15,6 +15,7 @@ from denseflip.report import (
     plot_cohort_patients,
     write_cohort_page,
 )
+from denseflip.report.cohort_headline import MARKS, halves_words, headline_of
 from denseflip.report.cohort_page import _patient_table
 from groups import CELLS, CHANCE, found_cohort, wide_cohort
 
@@ -63,8 +64,10 @@ def test_pictures_are_files_too_and_draw_any_name(draw: Any, tmp_path: Any) -> N
 def test_the_page_says_it_first_and_holds_everything(tmp_path: Any) -> None:
     found = found_cohort()
     page = make_cohort_page(found)
-    assert page.index("Better than chance: 95 %") < page.index("In 18 of 20")
-    assert 'class="mark named"' in page
+    first = page.index('class="statement named"')
+    assert first < page.index("In 18 of 20") < page.index("better than chance: <b>95 %")
+    assert page.index("better than chance: <b>95 %") < page.index("<figure>")
+    assert page.index("<figure>") < page.index('<details class="fold"')
     assert page.count("<figure>") == 3
     assert "All region pairs that a decision depends on" in page
     assert all(patient.id in page for patient in found.observed.patients)
@@ -76,8 +79,25 @@ def test_the_page_says_it_first_and_holds_everything(tmp_path: Any) -> None:
 
 def test_the_page_of_a_classifier_at_chance_has_no_green_mark() -> None:
     page = make_cohort_page(found_cohort(evaluation=CHANCE))
-    assert 'class="mark chance"' in page
-    assert "mark named" not in page.split("</style>")[1]
+    assert 'class="statement chance"' in page
+    assert "chip good" not in page.split("</style>")[1]
+
+
+def test_the_result_is_one_sentence() -> None:
+    assert headline_of(found_cohort()).startswith("In 18 of 20 ")
+    assert "at chance" in headline_of(found_cohort(evaluation=CHANCE))
+    assert headline_of(found_cohort(null=())) == MARKS["untested"]
+
+
+def test_halves_that_disagree_are_said_to() -> None:
+    found = found_cohort()
+    assert found.shared
+    assert halves_words(found) == ""
+    change = found.shared[0]
+    one = change.halves[0]
+    apart = replace(one, amounts={len(CELLS) - 1: 3})
+    odd = replace(found, shared=(replace(change, halves=(one, apart)),))
+    assert "different shared changes" in halves_words(odd)
 
 
 def test_names_cannot_write_html() -> None:

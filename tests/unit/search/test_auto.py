@@ -142,21 +142,31 @@ def test_a_front_member_in_pairs_where_single_edges_decide():
     assert result.front[-1].edits.added == ((0, 9),) or result.distance == 1
 
 
-def test_a_graph_too_large_for_sentences_is_told_by_pairs():
-    n = 3300
-    nodes = Nodes.numbered(n)
-    nodes = Nodes(nodes.names, regions={"half": ("A",) * 1650 + ("B",) * 1650})
-    graph = Graph.from_edges(n, [(0, 1), (1, 2), (0, 2)])
-    other = Graph.from_edges(n, [(1, 2), (0, 2)])
+def test_sentences_have_no_limit_of_size():
+    """10,000 nodes are 50 million pairs; they are never listed."""
+    n = 10_000
+    names = tuple(f"gene{i}" for i in range(n))
+    half = np.arange(n) % 2
+    nodes = Nodes(names, regions={"half": tuple("AB"[h] for h in half.tolist())})
+    between, rng = [], np.random.default_rng(0)
+    for k in (40, 45, 50, 90, 95, 100):  # edges between the halves; as many in all
+        inside = np.unique(rng.integers(n // 2, size=(400, 2)) * 2, axis=0)
+        inside = inside[inside[:, 0] < inside[:, 1]][: 150 - k]
+        across = np.stack((np.arange(k) * 2, rng.integers(n // 2, size=k) * 2 + 1), axis=1)
+        between.append(Graph.from_edges(n, np.concatenate((inside, np.sort(across, axis=1)))))
 
     class Oracle:
         def predict(self, graphs):
-            return [int(g.has_edge(0, 1)) for g in graphs]
+            ends = [half[g.pairs] for g in graphs]
+            return [int((e[:, 0] != e[:, 1]).sum() >= 70) for e in ends]
 
-    for method, found in (("auto", True), ("brief", False)):
-        result = explain(graph, Oracle(), method, nodes=nodes, background=[graph, other])
-        assert result.found is found
-        assert "5,443,350 pairs of nodes" in notes(result)
+    for method in ("auto", "brief"):
+        result = explain(between[0], Oracle(), method, nodes=nodes, background=between[1:])
+        assert result.as_read.true
+        assert result.as_read.balanced
+        # More between the halves, or fewer within one of them: the classes differ in both.
+        assert {step.name for step in result.trace} in ({"A – B", ""}, {"A", ""})
+        assert result.counterfactual.n_edges == 150
 
 
 def test_an_objective_keeps_what_else_was_asked_for():
@@ -203,3 +213,25 @@ def test_an_answer_that_is_refined_keeps_only_what_is_still_so():
         assert "Method: brief." not in notes(result)
     pairs = explain(GRAPHS[0], by_density, "auto+min", **EVERYTHING, language="pairs")
     assert pairs.as_read.language == "pairs"
+
+
+def named(result):
+    """The places that an answer names."""
+    return {step.name for step in result.trace if step.name}
+
+
+@pytest.mark.parametrize("method", ["auto", "best"])
+@pytest.mark.parametrize("budget", [None, 150, 600])
+@pytest.mark.parametrize("number", [0, 3])
+def test_a_front_never_loses_to_the_answer_without_one(method, budget, number):
+    """Its answer is that without a front, unless one of the front is better in every respect."""
+    graph, given = GRAPHS[number], {**EVERYTHING, "regions": "third", "budget": budget}
+    plain = explain(graph, by_density, method, **given)
+    fronted = explain(graph, by_density, method, front=True, **given)
+    assert fronted.found or not plain.found
+    if plain.found and fronted.edits != plain.edits:
+        assert fronted.distance <= plain.distance
+        assert len(named(fronted)) <= len(named(plain))
+    if fronted.front:
+        assert fronted.edits in {member.edits for member in fronted.front}
+        assert min(member.distance for member in fronted.front) <= plain.distance

@@ -4,7 +4,8 @@
   const { clamp, cut, plain, TAU } = window.denseflipDrawing;
   const BEND = 0.85; // as in circle.py: a chord between neighbours stays this far from the centre
   const ALL_NAMED = 40; // nodes without regions are all named up to this many
-  const GAP = 15; // pixels between the names of two regions
+  const ONE = 15; // pixels between the names of two regions, in one line each
+  const WRAPPED = 8; // regions up to which names may have two lines
   const SIZE = 12;
   const LETTERS = [26, 20, 15]; // maximum length of a name; fewer letters if the circle would become too small
 
@@ -20,12 +21,20 @@
       return data.names.length <= ALL_NAMED ? data.names.map((name) => cut(plain(name), letters)) : [];
     }
 
+    /** A name in one line, or in two if the regions are few. */
+    linesOf(name) {
+      const words = name.split(" ");
+      if (words.length < 2 || !this.picture.data.hasRegions || this.picture.data.regions.length > WRAPPED) return [name];
+      const cuts = words.slice(1).map((_, i) => [words.slice(0, i + 1).join(" "), words.slice(i + 1).join(" ")]);
+      return cuts.reduce((best, two) => (Math.max(...two.map((line) => line.length)) < Math.max(...best.map((line) => line.length)) ? two : best));
+    }
+
     /** The names, and the remaining radius of the circle. */
     measure() {
       const { data, width, height } = this.picture;
       for (const letters of LETTERS) {
         const names = this.names(letters);
-        const beside = names.length ? Math.max(...names.map((name) => this.picture.textWidth(name, 600, SIZE))) + (data.hasRegions ? 42 : 18) : 12;
+        const beside = names.length ? Math.max(...names.flatMap((name) => this.linesOf(name)).map((line) => this.picture.textWidth(line, 600, SIZE))) + (data.hasRegions ? 42 : 18) : 12;
         const radius = Math.min(height / 2 - (data.hasRegions ? 30 : 34), width / 2 - beside);
         if (radius >= 0.24 * height || letters === LETTERS.at(-1)) return [names, radius];
       }
@@ -100,7 +109,7 @@
 
     /** Names in a column at one side, each as close to the height of its band as possible. */
     renderColumn(drawing, colours, names, arcs, right) {
-      const { height, width, data } = this.picture, top = data.circle.sided ? 38 : 10, bottom = height - 10;
+      const { height, width, data } = this.picture, GAP = arcs.some(({ region }) => this.linesOf(names[region]).length > 1) ? 2 * ONE : ONE, top = data.circle.sided ? 38 : 10, bottom = height - 10;
       const chosen = arcs.slice(0, Math.max(1, Math.floor((bottom - top) / GAP))).sort((a, b) => a.y - b.y);
       // The lowest and the highest positions that keep order and distance; their mean keeps both, too.
       const down = [], up = [];
@@ -111,7 +120,8 @@
       const sign = right ? 1 : -1, column = right ? Math.min(this.centre[0] + this.out + 18, width - 40) : Math.max(this.centre[0] - this.out - 18, 40);
       chosen.forEach(({ region, x, y, strong }, i) => {
         drawing.lines([[x, y, column - sign * 4, levels[i]]], { colour: colours.axis, width: 0.8 });
-        this.text(drawing, colours, column, levels[i], names[region], right ? "left" : "right", strong);
+        const lines = this.linesOf(names[region]);
+        lines.forEach((line, k) => this.text(drawing, colours, column, levels[i] + (k - (lines.length - 1) / 2) * SIZE * 1.15, line, right ? "left" : "right", strong));
       });
     }
 

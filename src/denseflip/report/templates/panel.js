@@ -315,16 +315,45 @@
         this.rows.replaceChildren(...keys.map((key) => this.row(key)));
       }
       for (const row of this.rows.children) {
-        for (const field of row.querySelectorAll("input")) field.value = this.state.cells[row.dataset.cell][field.dataset.way];
+        for (const field of row.querySelectorAll("input")) {
+          const amount = this.state.cells[row.dataset.cell][field.dataset.way];
+          if (field.type === "range" && amount > Number(field.max)) { field.max = amount; this.band(field, row.dataset.cell); }
+          field.value = amount;
+        }
+        this.sayRange(row);
       }
       this.drawPairs();
       this.drawSaved();
     }
 
+    /** Where a slider leaves a place in the range of real graphs, as a band behind it. */
+    band(field, key) {
+      const usual = this.data.usual?.[key];
+      if (!usual) return;
+      const { joined } = this.choices.at(key), [low, , high] = usual;
+      const [from, to] = field.dataset.way === "more" ? [low - joined, high - joined] : [joined - high, joined - low];
+      const at = (value) => `${(100 * Math.max(0, Math.min(1, value / Math.max(1, Number(field.max))))).toFixed(2)}%`;
+      field.style.setProperty("--from", at(from));
+      field.style.setProperty("--to", at(to));
+      field.classList.toggle("wi-band", to >= 0 && from <= Number(field.max));
+    }
+
+    /** The numbers of a place after the change, and whether real graphs have them. */
+    sayRange(row) {
+      const key = row.dataset.cell, usual = this.data.usual?.[key], { joined } = this.choices.at(key), { more, fewer } = this.state.cells[key];
+      const after = joined + more - fewer, said = row.querySelector(".wi-range");
+      const inside = !usual || (after >= usual[0] && after <= usual[2]), changed = more || fewer;
+      const who = this.data.target === null ? "the other class" : this.className(this.data.target);
+      said.textContent = `${count(joined)}${changed ? ` → ${count(after)}` : ""}${usual ? `; usual for ${who}: ${count(usual[0])} to ${count(usual[2])}${changed ? (inside ? ", in range" : ", out of range") : ""}` : ""}`;
+      row.classList.toggle("wi-out", Boolean(changed) && !inside);
+    }
+
     row(key) {
-      const name = this.cellName(key);
+      const name = this.cellName(key), usual = this.data.usual?.[key];
       const line = (way, sign) => {
         const most = this.choices.room(key, way === "more", this.state.reading);
+        const span = usual ? Math.max(...[usual[0], usual[2]].map((end) => Math.abs(end - this.choices.at(key).joined))) : most;
+        const far = Math.min(most, Math.max(20, 2 * span, 2 * this.state.cells[key][way])); // the field beside it takes more
         let before = null;
         const set = (value, done) => {
           const amount = Math.max(0, Math.min(most, Math.round(Number(value) || 0)));
@@ -335,17 +364,18 @@
         const common = { min: 0, max: most, step: 1, "data-way": way, disabled: most === 0 };
         return make("div", { class: `wi-slider wi-${way}` },
           make("span", { text: `${sign} ${way}` }),
-          make("input", { type: "range", ...common, "aria-label": `${way}, ${name}`, oninput: (event) => set(event.target.value, false), onchange: (event) => set(event.target.value, true) }),
+          make("input", { type: "range", ...common, max: far, "aria-label": `${way}, ${name}`, oninput: (event) => set(event.target.value, false), onchange: (event) => set(event.target.value, true) }),
           make("input", { type: "number", ...common, "aria-label": `${way}, ${name}, as a number`, onchange: (event) => set(event.target.value, true) }),
           make("span", { class: "wi-quiet", text: `of ${count(most)}` }));
       };
-      const cell = this.choices.at(key);
-      return make("div", { class: "wi-row", "data-cell": key },
+      const made = make("div", { class: "wi-row", "data-cell": key },
         make("div", { class: "wi-head" },
           make("b", { text: name }),
-          make("span", { class: "wi-quiet", text: ` ${count(cell.joined)} of ${count(cell.size)} joined ` }),
+          make("span", { class: "wi-range" }),
           make("button", { type: "button", text: "×", "aria-label": `remove ${name}`, onclick: () => this.change((state) => { delete state.cells[key]; }) })),
         line("more", "+"), line("fewer", "−"));
+      for (const field of made.querySelectorAll("input[type=range]")) this.band(field, key);
+      return made;
     }
 
     drawPairs() {

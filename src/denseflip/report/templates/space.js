@@ -13,7 +13,8 @@
     constructor(picture) {
       this.picture = picture;
       this.surface = null;
-      if (picture.data.surface) this.wrap(picture.data.surface); else this.measure();
+      const surface = picture.data.surface ?? (picture.data.kind === "brain" ? window.denseflipBrain : null); // shared by pages of many graphs
+      if (surface) this.wrap(surface); else this.measure();
       this.reset();
     }
 

@@ -25,7 +25,7 @@ from denseflip.search.core.problem import (
     Walk,
     check_given,
 )
-from denseflip.search.methods.best import PAIRS, Best, MemberAnswer
+from denseflip.search.methods.best import PAIRS, Best, MemberAnswer, front_of
 from denseflip.search.methods.brief import (
     Attempt,
     Brief,
@@ -79,6 +79,11 @@ class Auto(Conversation):
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Try one language after the other."""
         session = SharedSession(session)  # the languages share answers
+        if self.front and self.objective in (None, "sentence"):
+            return front_of(self, problem, session, self._search)
+        return self._search(problem, session)
+
+    def _search(self, problem: Problem, session: BaseSession) -> Walk:
         if self.objective not in (None, "sentence"):
             return self._pairs(problem, session, f"the objective is {self.objective!r}")
         if self.language == "pairs":

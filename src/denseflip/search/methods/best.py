@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +20,8 @@ from denseflip.errors import check_name
 from denseflip.graph import Codes, Graph
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import OBJECTIVES
-from denseflip.search.claims.claim_search import Marks, pareto_front
+from denseflip.search.claims.claim_search import Marks, beats, pareto_front
+from denseflip.search.core.engine import search
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, SharedSession
 from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
@@ -121,6 +122,12 @@ class Best(Conversation):
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Run the searches, and choose the best answer."""
+        # For the fewest edits, a front only adds searches after those of the answer without it.
+        if self.front and self.objective != "edits":
+            return front_of(self, problem, SharedSession(session), self._search)
+        return self._search(problem, session)
+
+    def _search(self, problem: Problem, session: BaseSession) -> Walk:
         portfolio = _Portfolio(self, problem, SharedSession(session))
         try:
             portfolio.run()
@@ -356,6 +363,56 @@ class _Portfolio:
         ended = self.problem.end(candidate.graph, candidate.label)
         ended.minimal, ended.as_read, ended.chosen = candidate.minimal, PAIRS, walk.chosen
         return ended
+
+
+def front_of(
+    plan: Conversation,
+    problem: Problem,
+    session: BaseSession,
+    find: Callable[[Problem, BaseSession], Walk],
+) -> Walk:
+    """A front that is never worse than the answer without one, which is searched for first.
+
+    Parameters
+    ----------
+    plan : the search, with ``front`` set.
+    problem, session : what is searched; the session shares its answers.
+    find : searches for the front.
+
+    Returns
+    -------
+    Walk
+        The answer without a front, unless one of the front is better in every respect.
+    """
+    n_notes = len(problem.notes)
+    plain = search(problem, replace(plan, front=False), session)  # type: ignore[type-var]
+    if plain.status is not Status.FOUND:
+        return plain
+    notes = problem.notes[n_notes:]
+    del problem.notes[n_notes:]
+    problem.best, ended = None, None
+    try:
+        ended = find(problem, session)
+    except (BudgetSpentError, StopSearch):
+        if problem.best is not None and problem.best.as_read is not None:
+            ended = problem.best
+    walks = [plain]
+    if ended is not None and ended.status is Status.FOUND:
+        walks += ended.front or (ended,)
+    answers = [MemberAnswer.of(problem, walk) for walk in walks]
+    kept = pareto_front([answer.costs for answer in answers])
+    first = 0
+    if 0 not in kept:
+        better = [i for i in kept if beats(answers[i].costs, answers[0].costs)]
+        first = min(better, key=lambda i: (answers[i].walk.in_range is False, answers[i].costs))
+    else:
+        problem.notes[n_notes:] = notes
+    for walk in walks:
+        walk.front = ()
+    chosen = problem.best = walks[first]
+    if len(kept) > 1 or answers[first].is_sentence:
+        chosen.front = tuple(walks[i] for i in kept)
+    return chosen
 
 
 def _counted(n: int, one: str, many: str) -> str:

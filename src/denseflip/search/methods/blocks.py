@@ -26,6 +26,7 @@ from denseflip.search.core.problem import StopSearch as StopSearch
 Ints = npt.NDArray[np.int64]
 SPARSIFY, DENSIFY = "sparsify", "densify"
 TRIANGLE = 3  # edges and nodes of what to add when nothing was removed yet
+_MOST_WORK = 20_000_000  # nodes and edges visited: under a minute, and never spent on small graphs
 Turn = Callable[[int], Iterable[Step]]  # a block bound to one search: called with a node
 
 
@@ -62,6 +63,7 @@ class State:
         self.last_removed = 0
         self.last_size = 0
         self.last_level = ("", 0.0)
+        self._work = 0
         self._turns: dict[Any, Turn] = {}
         self._original_neighbours: NeighbourSets | None = None
         self._neighbours: NeighbourSets | None = None
@@ -144,6 +146,19 @@ class State:
         A schedule may call densify alone: then it balances the last removal.
         """
         return self.removed_now if self.sparsified_now else self.last_removed or TRIANGLE
+
+    def work(self, visited: int) -> None:
+        """Count nodes and edges that a block visits; the search ends if there are too many.
+
+        So a search ends on large graphs too, at the same step on every machine.
+        """
+        self._work += visited
+        if self._work > _MOST_WORK:
+            self.problem.note(
+                f"The graph is too large for this method: it was stopped in iteration "
+                f"{self.iteration:,}. Use 'auto', 'race' or 'tri'."
+            )
+            raise StopSearch
 
     def start_iteration(self) -> None:
         """Reset the counts of edges for a new iteration."""

@@ -13,9 +13,10 @@ import numpy as np
 
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidParameterError
-from denseflip.graph import Cells, Graph, Pair
+from denseflip.graph import Cells, Codes, Graph
 from denseflip.graph.cells import Cell, Ints
 from denseflip.graph.node_order import pair_places
+from denseflip.graph.pairs import are_among
 from denseflip.search.core.method import Stream
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem
 from denseflip.search.methods.blocks import (
@@ -24,6 +25,8 @@ from denseflip.search.methods.blocks import (
     StatefulBlock,
     Turn,
 )
+
+_AT_ONCE = 64  # pairs that are looked at in the time of one visit
 
 
 @dataclass(frozen=True)
@@ -78,21 +81,28 @@ class CellDensify(StatefulBlock):
         """Start with the cells of the taxonomy."""
         cells = Cells(state.problem.taxonomy(self.regions, "cell"))
 
+        n = state.original.n_nodes
+
         def turn(node: int) -> Iterator[Step]:
             lacking = state.lacking
-            candidates: list[tuple[float, int, Cell, list[Pair]]] = []
-            for cell in _cells_of(cells, node):
+            mine = _cells_of(cells, node)
+            candidates = []
+            for i, cell in enumerate(mine):
                 missing = _missing(state, cells, cell)
-                if missing:
-                    density = -len(missing) / _size(cells, cell)
-                    candidates.append((density, len(candidates), cell, missing))
-            for _, _, cell, missing in sorted(candidates):
-                missing.sort(key=lambda pair: _least_used_first(state, pair))
-                new = tuple(sorted(missing[:lacking]))
+                state.work(_size(cells, cell) // _AT_ONCE)
+                if len(missing):
+                    candidates.append((-len(missing) / _size(cells, cell), i))
+            for _, i in sorted(candidates):
+                missing = _missing(state, cells, mine[i])
+                u, v = np.divmod(missing, n)
+                used = state.counts[u] + state.counts[v]
+                rank = state.position[u] + state.position[v]
+                first = np.sort(missing[np.lexsort((missing, -rank, used))[:lacking]])
+                new = tuple(divmod(int(code), n) for code in first)
                 nodes = sorted({v for pair in new for v in pair})
                 state.counts[nodes] -= 1
                 lacking -= len(new)
-                name = cells.name(cell)
+                name = cells.name(mine[i])
                 yield Step(DENSIFY, "cell", new, Ask.YES, tuple(nodes), name, state.iteration)
                 if lacking <= 0:
                     return
@@ -110,17 +120,14 @@ def _size(cells: Cells, cell: Cell) -> int:
     return int(cells.sizes[cells.number(cell)])
 
 
-def _missing(state: State, cells: Cells, cell: Cell) -> list[Pair]:
+def _missing(state: State, cells: Cells, cell: Cell) -> Codes:
+    """Sorted codes of the pairs of a cell that are not joined now and may be added."""
     n = state.original.n_nodes
-    pairs = [divmod(code, n) for code in cells.members(cell).tolist()]
-    missing = [(u, v) for u, v in pairs if not state.has_edge(u, v)]
-    return list(state.may_change(missing)) if state.bound else missing
-
-
-def _least_used_first(state: State, pair: Pair) -> tuple[int, int, Pair]:
-    u, v = pair
-    used = int(state.counts[u] + state.counts[v])
-    return used, -int(state.position[u] + state.position[v]), pair
+    fewer, _ = sorted((cells.taxonomy.members(r) for r in cell), key=len)
+    joined = [min(u, v) * n + max(u, v) for u in fewer.tolist() for v in state.neighbours[u]]
+    members = cells.members(cell)
+    missing = members[~are_among(members, np.unique(np.array(joined, dtype=np.int64)))]
+    return state.problem.free(missing)
 
 
 @dataclass(frozen=True)
@@ -167,11 +174,19 @@ class RegionBlocks(Stream):
         # Ties by the names of the regions: their numbers depend on the order of the nodes.
         order = np.lexsort((cells_by_name(cells), -np.abs(usual)))
         order = order[wanted[order] != 0]
-        number = 0
+        number, none = 0, np.empty(0, dtype=np.int64)
+        joined = cells.split(graph.codes)
+        better = cells.split(contrast.codes[contrast.values < 0])
         for cell, change in zip(cells.at(order), wanted[order].tolist(), strict=True):
-            codes = cells.members(cell)
-            present = np.isin(codes, graph.codes, assume_unique=True)
-            codes = problem.free(codes[~present] if change > 0 else codes[present])
+            problem.check_time()
+            codes = joined.get(cell, none)
+            if change > 0:
+                # Usually enough pairs are more frequent in the target class.
+                codes = problem.free(_others(better.get(cell, none), graph))
+                if len(codes) < change:
+                    codes = problem.free(_others(cells.members(cell), graph))
+            else:
+                codes = problem.free(codes)
             values = contrast.at(codes)
             # Added: the pairs that the target class has most more often; removed: the opposite.
             ties = pair_places(codes, problem.places)
@@ -203,6 +218,11 @@ class RegionBlocks(Stream):
         elif not isinstance(self.strength, str):
             change = change * self.strength
         return usual, np.rint(change).astype(np.int64)
+
+
+def _others(codes: Codes, graph: Graph) -> Codes:
+    """The pairs that a graph does not join."""
+    return codes[~are_among(codes, graph.codes)]
 
 
 def cells_by_name(cells: Cells) -> Ints:

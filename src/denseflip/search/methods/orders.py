@@ -51,8 +51,9 @@ def _by_value(values: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
 def all_unjoined(graph: Graph) -> Codes:
     """Codes of all pairs that are not joined, sorted. O(n²)."""
     n = graph.n_nodes
-    u, v = np.triu_indices(n, k=1)
-    return np.setdiff1d(u * n + v, graph.codes, assume_unique=True)
+    free = np.tri(n, n, -1, dtype=bool).T.ravel()  # a copy: the pairs u < v
+    free[graph.codes] = False
+    return np.flatnonzero(free)
 
 
 class NodeSum:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, UnknownNameError, check_choice, check_name
@@ -164,7 +165,7 @@ class RegisteredMethod:
     group: str = "method"
     variant_of: str = ""
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The names of its parameters."""
         return tuple(inspect.signature(self.build).parameters)

@@ -322,7 +322,10 @@ class StructureSparsify(StatefulBlock):
         seed = int(state.problem.rng.integers(2**31))
         left = RemainingGraph(near, nodes, state.problem, seed)
 
+        visited = self.structure.visits * (len(near) + state.original.n_edges)
+
         def turn(node: int) -> tuple[Step, ...]:
+            state.work(visited)
             found = self.structure.find(left, node)
             if found is None:
                 return ()
@@ -390,6 +393,7 @@ class StructureDensify(StatefulBlock):
         size = _size_for(self.structure, lacking, level, len(order))
         for wider in range(size, len(order) + 1):
             state.problem.check_time()
+            state.work(wider)
             new = self.structure.fill(order[:wider], state.neighbours, level)
             if state.bound:
                 new = list(state.may_change(new))

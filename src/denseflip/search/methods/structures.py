@@ -58,6 +58,11 @@ class Structure(Protocol):
         """The name, one word."""
         ...
 
+    @property
+    def visits(self) -> int:
+        """How often ``find`` visits each node and edge of the whole graph, about; 0 for few."""
+        ...
+
     def __hash__(self) -> int: ...
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:
@@ -83,6 +88,7 @@ class Plex:
     """
 
     name: ClassVar[str] = "plex"
+    visits: ClassVar[int] = 0
     k: int = 2
     max_branches: int = 1000
 
@@ -113,6 +119,7 @@ class Quasi:
     """
 
     name: ClassVar[str] = "quasi"
+    visits: ClassVar[int] = 0
     gamma: float = 0.8
     max_branches: int = 1000
 
@@ -143,6 +150,7 @@ class Core:
     """
 
     name: ClassVar[str] = "core"
+    visits: ClassVar[int] = 1
     k: int | None = None
 
     def __post_init__(self) -> None:
@@ -172,6 +180,7 @@ class Truss:
     """
 
     name: ClassVar[str] = "truss"
+    visits: ClassVar[int] = 4
     k: int | None = None
 
     def __post_init__(self) -> None:
@@ -201,6 +210,7 @@ class Club:
     """
 
     name: ClassVar[str] = "club"
+    visits: ClassVar[int] = 0
     k: int = 2
     max_branches: int = 100
 
@@ -227,6 +237,7 @@ class Densest:
     """
 
     name: ClassVar[str] = "densest"
+    visits: ClassVar[int] = 4
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:
         """The densest part of the remaining graph."""
@@ -257,6 +268,7 @@ class Community:
     """
 
     name: ClassVar[str] = "community"
+    visits: ClassVar[int] = 30
     by: str = "louvain"
     resolution: float = 1.0
 

@@ -3,9 +3,12 @@
 (() => {
   const { bars, matrix, EditTable, make, parsed, count, save, saveAsPng, svgText } = window.denseflipPictures;
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
-  const { worth, showComparison, showCohort } = window.denseflipSides;
+  const { worth, marked, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
-  const MANY = 16; // with more regions, only the changed ones are shown at first
+  const FEW = 4; // with more regions, the matrix shows only the changed ones at first
+  const PHONE = 830; // pixels; narrower windows have one column, as in app.css
+  const EXAMPLE = "0".repeat(16); // the id of the worked example
+  const [BARS_FROM, STEPS_FROM] = [3, 3]; // regions and steps that bars and a replay need to say something
   const app = { sets: [], set: null, job: null, result: null, view: null, answer: 0, panel: null, hand: null, turn: 0 };
 
   const options = new window.denseflipOptions.Options({
@@ -17,6 +20,7 @@
   const freeze = () => options.field("freeze");
   app.options = options;
   const replay = new window.denseflipReplay(() => remember());
+  const steps = new window.denseflipSteps({ narrow: innerWidth <= PHONE });
 
   // ---- errors ---------------------------------------------------------------------------------
 
@@ -51,10 +55,13 @@
     const set = await api(`/api/datasets/${encodeURIComponent(find("dataset").value)}`);
     app.set = set;
     const classes = Object.entries(set.classes).map(([name, n]) => `${name} ${n}`).join(", ");
-    find("dataset-facts").textContent = `${count(set.n_graphs)} graphs, ${count(set.n_nodes)} nodes; ${classes}. ${set.card.caveats.join(" ")}`;
-    find("classifier").replaceChildren(...set.classifiers.map((c) => option(c.key, `${c.key} — ${c.summary}`)));
+    find("dataset-facts").textContent = `${count(set.n_graphs)} graphs of ${count(set.n_nodes)} nodes: ${classes}.`;
+    find("dataset-about").textContent = [set.card.description, ...set.card.caveats, set.card.citation].filter(Boolean).join(" ");
+    find("about-data").hidden = !find("dataset-about").textContent;
+    find("classifier").replaceChildren(...set.classifiers.map((c) => option(c.key, c.key)));
     find("classifier").value = set.default_classifier;
     find("subject").replaceChildren(...set.subjects.map((s) => option(s.id, s.class ? `${s.name} (${s.class})` : `${s.name} (uploaded)`)));
+    find("subject").selectedIndex = 0;
     options.offer("target", Object.keys(set.classes));
     options.offer("regions", set.taxonomies);
     find("many-whom").replaceChildren(option("", `all ${count(set.n_graphs)}`), ...Object.entries(set.classes).filter(([, n]) => n).map(([name, n]) => option(name, `${name} (${count(n)})`)));
@@ -72,8 +79,22 @@
 
   function showJudged() {
     const one = app.set.classifiers.find((c) => c.key === find("classifier").value);
+    find("classifier-about").textContent = one?.summary ?? "";
     worth(find("judged"), one?.judged, one?.can_judge);
+    sayChosen();
     find("judge").hidden = !one || Boolean(one.judged) || !one.can_judge;
+  }
+
+  /** Say in the heading of each step what is chosen. */
+  function sayChosen() {
+    if (!app.set) return;
+    const chosen = app.set.classifiers.find((c) => c.key === find("classifier").value);
+    const trust = { better: ", better than chance", chance: ", at chance", unclear: ", not clearly better than chance" }[chosen?.judged?.level] ?? "";
+    const set = Object.keys(options.read()).length;
+    steps.say("data", `${app.set.name}, ${count(app.set.n_graphs)} graphs`);
+    steps.say("classifier", `${find("classifier").value}${trust}`);
+    steps.say("subject", find("subject").selectedOptions[0]?.textContent ?? "none");
+    steps.say("options", set ? `${count(set)} set` : "none set");
   }
 
   /** The request of a job: its subject and the options that are set. */
@@ -98,25 +119,27 @@
     if (asked.subject) put("subject", asked.subject);
     if (asked.kind === "cohort") put("permutations", asked.permutations);
     options.fill(asked);
+    find("subject").selectedOptions[0]?.scrollIntoView?.({ block: "nearest" });
     showJudged();
   }
 
   async function upload() {
     const file = find("file").files[0];
     const said = find("upload-said");
-    if (!file) { said.textContent = "Choose a file first."; return; }
+    const tell = (text, wrong = false) => { said.textContent = text; said.setAttribute("role", wrong ? "alert" : "status"); };
+    if (!file) { tell("Choose a file first.", true); return; }
     const form = new FormData();
     form.append("file", file);
     form.append("dataset", find("dataset").value);
     if (find("percentile").value !== "") form.append("percentile", find("percentile").value);
     for (const one of document.querySelectorAll("select.reading")) if (one.value) form.append(one.name, one.value);
-    said.textContent = "Reading …";
+    tell("Reading …");
     try {
       const got = await api("/api/uploads", { method: "POST", body: form });
       if (got.kind === "dataset") await loadSets(got.dataset);
-      else if (got.kind === "graph") { await loadSet(); find("subject").value = got.subject; } else await open(got.job);
-      said.textContent = [`Uploaded: ${got.name}.`, ...(got.notes || [])].join(" ");
-    } catch (error) { said.textContent = error.message; }
+      else if (got.kind === "graph") { await loadSet(); find("subject").value = got.subject; sayChosen(); } else await open(got.job);
+      tell([`Uploaded: ${got.name}.`, ...(got.notes || [])].join(" "));
+    } catch (error) { tell(options.spell(error.message, error.parameters), true); }
   }
 
   // ---- jobs -----------------------------------------------------------------------------------
@@ -124,6 +147,7 @@
   async function run(kind) {
     if (!find("ask").reportValidity()) return;
     const job = await post("/api/jobs", request(kind));
+    steps.foldAll();
     await follow(job.id);
   }
 
@@ -131,11 +155,12 @@
     app.following = id; // until it ends, the page still shows another job
     app.source?.close();
     find("progress").hidden = false;
+    find("explain").disabled = true;
     find("progress-words").textContent = STAGES.waiting;
     find("bar").removeAttribute("value");
     return listen(id, {
       opened: (source) => { app.source = source; },
-      ended: () => { find("progress").hidden = true; },
+      ended: () => { find("progress").hidden = true; find("explain").disabled = false; },
       heard: (facts) => {
         if (facts.sent) { app.lags = app.lags || []; app.lags.push(Date.now() / 1000 - facts.sent); }
         find("progress-words").textContent = progressWords(facts);
@@ -161,15 +186,13 @@
     }));
   }
 
-  /** Delete a job with its result; if it is shown, show the start page. */
+  /** Delete a job with its result; if it is shown, show the example instead. */
   async function drop(id, what) {
     if (!confirm(`Delete “${what}” with its result? This cannot be undone.`)) return;
     await api(`/api/jobs/${id}`, { method: "DELETE" });
     if (app.job === id) {
-      for (const part of ["story", "index", "comparison", "together"]) find(part).hidden = true;
-      find("welcome").hidden = false;
-      app.job = null;
       window.history.replaceState(null, "", location.pathname);
+      await open(EXAMPLE, { quiet: true });
     }
     await history();
   }
@@ -196,7 +219,6 @@
     app.request = job.request;
     app.result = result;
     leaveHand();
-    find("welcome").hidden = true;
     find("comparison").hidden = !result.rows;
     find("together").hidden = !result.cohort;
     find("index").hidden = !result.many;
@@ -207,7 +229,7 @@
     else if (result.many) showIndex(job, result.many, state);
     else showStory(result.view, state);
     if (result.rows || result.cohort) window.history.replaceState(null, "", `#${new URLSearchParams({ job: id })}`);
-    if (!state.quiet) beginAnswer(); // before further requests, so that it does not steal the focus later
+    if (!state.quiet || state.link) beginAnswer(); // before further requests, so that it does not steal the focus later
     history();
     if (app.set && app.set.key === job.request.dataset) await refresh();
   }
@@ -216,7 +238,7 @@
   function beginAnswer() {
     const answer = find("answer");
     answer.focus({ preventScroll: true });
-    if (innerWidth <= 830 || answer.getBoundingClientRect().top < 0) answer.scrollIntoView({ block: "start" });
+    if (innerWidth <= PHONE || answer.getBoundingClientRect().top < 0) answer.scrollIntoView({ block: "start" });
   }
 
   // ---- many subjects ----------------------------------------------------------------------------
@@ -225,10 +247,10 @@
     const link = (shown) => window.history.replaceState(null, "", `#${new URLSearchParams({ job: job.id, ...shown })}`);
     app.index = app.index ?? new window.denseflipIndex(find("index-table"), { onState: (shown) => link(shown) });
     app.index.options.onState = link;
-    find("index-eyebrow").textContent = `classifier ${job.request.classifier} · method ${job.request.method} · ${job.request.dataset}`;
+    find("index-eyebrow").textContent = `classifier ${job.request.classifier} · method ${job.request.method}`;
     find("index-title").textContent = job.summary?.title ?? "Many subjects";
     worth(find("index-worth"), many.judged, false);
-    find("index-tiles").replaceChildren(...many.tiles.map(([term, value]) => make("div", {}, make("dt", { text: term }), make("dd", { text: value }))));
+    find("index-tiles").replaceChildren(...many.tiles.map(([term, value]) => make("li", { class: "chip" }, `${term}: `, make("b", { text: value }))));
     app.index.show(job.id, many.rows, state);
     find("index-files").replaceChildren(...[["index.html", "page"], ["explanations.csv", "CSV"], ["edits.csv", "all edits as CSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
     link(app.index.state());
@@ -249,41 +271,56 @@
   function showStory(view, state) {
     app.view = view;
     app.answer = Math.min(state.answer ?? view.current, view.answers.length - 1);
+    const example = app.job === EXAMPLE;
+    find("example-note").hidden = !example;
     const by = [view.brought && `read from ${app.request.name}`, app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.request.dataset].filter(Boolean);
-    find("story-eyebrow").replaceChildren(by.join(" · "), ...(app.request.of ? [" · ", make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to the index" })] : []));
+    find("made-by").textContent = by.join(" · ");
+    find("story-eyebrow").hidden = !app.request.of;
+    find("story-eyebrow").replaceChildren(...(app.request.of ? [make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to the index" })] : []));
     find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : `${view.subject}: ${view.before}`;
     worth(find("worth"), view.judged, false);
     find("front").hidden = view.answers.length < 2;
-    find("front-title").textContent = view.diverse ? "Answers in different places:" : "From fewest places to fewest edits:";
-    find("front-slider").max = view.answers.length - 1;
-    find("front-slider").value = app.answer;
-    find("all-regions").checked = view.regions.length <= MANY;
-    find("matrix-line").hidden = view.regions.length <= MANY;
+    find("front-title").textContent = view.diverse ? "Answers in different places" : "Other answers: fewer places or fewer edits";
+    drawFront();
+    find("all-regions").checked = view.regions.length <= FEW;
+    find("matrix-line").hidden = view.regions.length <= FEW;
     find("tab-brain").hidden = view.points === null;
-    find("tab-replay").hidden = !view.replay.length;
+    find("tab-replay").hidden = view.replay.length < STEPS_FROM;
     find("tab-matrix").hidden = !view.hasRegions;
-    find("tab-bars").hidden = !view.hasRegions;
-    find("tab-whatif").hidden = !app.request.subject;
+    find("tab-whatif").hidden = !app.request.subject || !app.sets.some((set) => set.key === app.request.dataset && !set.error);
     replay.show(view, state.step);
     drawFiles();
+    app.silent = example; // the address of the start page stays as it is
     drawAnswer();
+    app.silent = false;
     const wanted = state.tab && !find(`tab-${state.tab}`).hidden ? state.tab : view.points === null ? "circle" : "brain";
     select(wanted, { quiet: true });
     if (state.hand) { app.wanted = state.hand; select("whatif", { quiet: true }); }
   }
 
+  /** The answers as labelled choices. */
+  function drawFront() {
+    const choose = (i) => { app.answer = i; leaveHand(); drawFront(); drawAnswer(); };
+    const shown = find("front").contains(document.activeElement);
+    find("front").replaceChildren(find("front-title"), ...app.view.answers.map((one, i) => make("button", { type: "button", "aria-pressed": String(i === app.answer), onclick: () => choose(i) }, one.label, make("small", { text: one.edits }))));
+    if (shown) find("front").querySelectorAll("button")[app.answer].focus();
+  }
+
   function drawAnswer() {
     const view = app.view, one = view.answers[app.answer];
-    find("chips").replaceChildren(...one.chips.map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text })));
+    find("chips").replaceChildren(...one.chips.map(marked));
+    find("decision").hidden = !one.decision;
+    find("decision").className = `decision ${one.decision?.kind ?? ""}`;
+    find("decision").textContent = one.decision?.text ?? "";
+    find("drawn").textContent = one.drawn;
+    const touched = new Set([...one.removed, ...one.added].flat().map((node) => view.index[node]));
+    find("tab-bars").hidden = !view.hasRegions || touched.size < BARS_FROM;
     find("sentence").replaceChildren(make("p", { text: one.lead }), ...(one.items.length ? [make("ul", {}, ...one.items.map((text) => make("li", { text })))] : []));
     find("strip").replaceChildren(...parsed(one.strip));
     find("truth").textContent = options.spell(one.truth);
     find("methods").textContent = one.methods;
     find("notes").replaceChildren(...[...new Set([...one.notes, ...view.notes].filter((text) => !view.judged || !text.startsWith(view.judged.verdict)))].map((text) => make("li", { text: options.spell(text) })));
     find("tiles").replaceChildren(...one.tiles.map(([term, value]) => make("div", {}, make("dt", { text: term }), make("dd", { text: value }))));
-    const edits = one.removed.length + one.added.length;
-    find("front-said").textContent = `in ${one.named}, ${count(edits)} edits; ${one.read}`;
-    find("front-slider").setAttribute("aria-valuetext", find("front-said").textContent);
     drawPictures();
     remember();
   }
@@ -324,7 +361,7 @@
     const view = app.view, { removed, added } = shown(), data = { ...view, kind, label: view.title, removed, added };
     let picture = app[name];
     const other = picture?.view !== view;
-    if (!picture) picture = app[name] = new window.denseflipConnectome(find(name), data, { onPick: picked, onRegion, save: false });
+    if (!picture) picture = app[name] = new window.denseflipConnectome(find(name), data, { onPick: picked, onRegion, save: false, folded: true });
     else if (other) picture.show(data);
     else picture.edits(removed, added);
     picture.view = view;
@@ -377,6 +414,7 @@
   /** Say if the options have changed since the explanation, and offer a new one. */
   function drawNewer() {
     const asked = app.request;
+    sayChosen();
     find("newer").hidden = find("story").hidden || asked?.kind !== "explain" || !ours() || asked.subject !== find("subject").value || !options.differ(asked);
   }
 
@@ -465,18 +503,19 @@
   }
 
   function remember() {
-    if (!app.view || find("story").hidden) return;
+    if (!app.view || find("story").hidden || app.silent) return;
     const state = new URLSearchParams({ job: app.job, answer: app.answer, tab: app.tab ?? "", step: find("step").value });
     if (app.hand) state.set("hand", JSON.stringify(app.hand.state));
     if (state.toString().length < 6000) window.history.replaceState(null, "", `#${state}`);
     for (const link of find("files").querySelectorAll("a[data-file]")) link.href = `/api/jobs/${app.job}/files/${link.dataset.file}?answer=${app.answer}`;
   }
 
+  /** Open what the address names, else the worked example. On a phone a link opens at its answer. */
   async function recall() {
     const state = readLink(location.hash);
-    if (!state) return;
+    if (!state) { if (!app.job) await open(EXAMPLE, { quiet: true, fill: true }); return; }
     if (state.subject !== undefined) await openOne(state.job, state.subject);
-    else await open(state.job, { ...state, quiet: true, fill: true });
+    else await open(state.job, { ...state, quiet: true, fill: true, link: innerWidth <= PHONE });
   }
 
   // ---- tabs, theme, start -------------------------------------------------------------------------
@@ -491,6 +530,7 @@
       tab.tabIndex = mine ? 0 : -1;
       find(tab.getAttribute("aria-controls")).hidden = !mine;
     }
+    find("drawn").hidden = !["brain", "circle", "edits"].includes(name);
     find("picked").hidden = app.first === undefined || !["brain", "circle"].includes(name);
     drawPictures();
     if (!quiet) remember();
@@ -510,7 +550,7 @@
 
   function theme(dark) {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
-    find("theme").setAttribute("aria-pressed", String(dark));
+    find("theme").textContent = dark ? "Light mode" : "Dark mode";
     try { localStorage.setItem("denseflip theme", dark ? "dark" : "light"); } catch { /* a private window */ }
   }
   let kept = null;
@@ -521,9 +561,10 @@
   find("dataset").addEventListener("change", guarded(loadSet));
   find("classifier").addEventListener("change", showJudged);
   find("subject").addEventListener("change", drawNewer);
+  find("subject").addEventListener("dblclick", guarded(() => run("explain")));
   find("upload").addEventListener("click", upload);
   find("judge").addEventListener("click", guarded(() => run("judge")));
-  find("ask").addEventListener("invalid", (event) => event.target.closest("details")?.setAttribute("open", ""), true);
+  find("ask").addEventListener("invalid", (event) => { for (let part = event.target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true; }, true);
   find("ask").addEventListener("submit", (event) => { event.preventDefault(); guarded(() => run("explain"))(); });
   find("compare").addEventListener("click", guarded(() => run("compare")));
   find("cohort").addEventListener("click", guarded(() => run("cohort")));
@@ -539,14 +580,13 @@
     drawPictures();
   });
   find("cancel").addEventListener("click", guarded(() => post(`/api/jobs/${app.following}/cancel`, {})));
-  find("front-slider").addEventListener("input", () => { app.answer = Number(find("front-slider").value); leaveHand(); drawAnswer(); });
   find("all-regions").addEventListener("change", () => drawPictures());
   addEventListener("hashchange", guarded(recall));
 
   guarded(async () => {
     const [listed, methods] = await Promise.all([api("/api/options"), api("/api/methods")]);
     options.build(listed);
-    options.offer("method", methods.filter((method) => !method.suffix).map(({ name, summary }) => ({ value: name, summary })));
+    options.offer("method", methods.filter((method) => !method.suffix).map(({ name, summary, first }) => ({ value: name, summary, more: !first })));
     await loadSets();
     history();
     await recall();

@@ -72,12 +72,15 @@
     chips() { return this.isSet ? [[this.facts.label, () => this.write(this.facts.default)]] : []; }
   }
 
+  const offered = (choices) => choices.map((choice) => make("option", { value: choice.value ?? choice, text: choice.value ?? choice }));
+
   /** One of several; a choice is a text, or a text with a summary that is shown below. */
   class Choice extends Field {
     makeControl() {
       const none = this.facts.default === null ? [make("option", { value: "", text: "not set" })] : [];
       return make("select", { id: this.id, "aria-describedby": `${this.id}-help` },
-        ...none, ...this.facts.choices.map((choice) => make("option", { value: choice.value ?? choice, text: choice.value ?? choice })));
+        ...none, ...offered(this.facts.choices.filter((choice) => !choice.more)),
+        ...(this.facts.choices.some((choice) => choice.more) ? [make("optgroup", { label: "More" }, ...offered(this.facts.choices.filter((choice) => choice.more)))] : []));
     }
 
     build() {
@@ -256,7 +259,7 @@
     mark(parameters = []) {
       for (const [name, { element }] of this.fields) {
         element.classList.toggle("wrong", parameters.includes(name));
-        if (parameters.includes(name)) element.closest("details")?.setAttribute("open", "");
+        for (let part = parameters.includes(name) && element.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
       }
     }
   }

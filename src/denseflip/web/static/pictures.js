@@ -74,7 +74,8 @@
     const size = Math.max(13, Math.min(34, 560 / k)); // so that names of one line do not meet
     const most = k > 24 ? 34 : 24;
     const font = Math.min(12, size - 2);
-    const label = 14 + font * 0.56 * Math.max(...view.regions.map((r) => Math.min(r.name.length + 2, most)));
+    const longest = 0.56 * Math.max(...order.map((i) => Math.min(view.regions[i].label.length + 2, most)));
+    const label = 14 + font * longest;
     const top = Math.max(1, ...[...cells.values()].map((c) => Math.max(c.added, c.removed)));
     const parts = [];
     order.forEach((a, x) => {
@@ -83,7 +84,7 @@
         const cell = cells.get(`${a}-${b}`) || { added: 0, removed: 0 };
         const net = cell.added >= cell.removed ? "added" : "removed";
         const value = Math.max(cell.added, cell.removed);
-        const name = a === b ? `within ${view.regions[a].name}` : `${view.regions[a].name} – ${view.regions[b].name}`;
+        const name = a === b ? `within ${view.regions[a].label}` : `${view.regions[a].label} – ${view.regions[b].label}`;
         const words = `${name}: ${count(cell.added)} added, ${count(cell.removed)} removed`;
         const rect = svg("rect", { x: label + x * size, y: y * size, width: size - 1, height: size - 1, class: value ? `cell ${net}` : "cell none", "fill-opacity": value ? 0.25 + (0.75 * value) / top : 1, "data-cell": `${a}-${b}` });
         if (onPick) rect.addEventListener("click", () => onPick(a, b));
@@ -100,16 +101,32 @@
     order.forEach((i, y) => {
       const region = view.regions[i], stays = frozen.has(region.name);
       const text = svg("text", { x: label - 6, y: y * size + size / 2 + font * 0.35, "text-anchor": "end", class: stays ? "region frozen" : "region", style: `font-size: ${font.toFixed(1)}px` });
-      text.textContent = cut(stays ? `❄ ${region.name}` : region.name, most);
-      text.append(titled(onRegion ? `${region.name}; click to ${stays ? "unfreeze" : "freeze"} it` : region.name));
+      text.textContent = cut(stays ? `❄ ${region.label}` : region.label, most);
+      text.append(titled(onRegion ? `${region.label}; click to ${stays ? "unfreeze" : "freeze"} it` : region.label));
       if (onRegion) { text.classList.add("pick"); text.dataset.region = i; text.addEventListener("click", () => onRegion(i)); }
       parts.push(text);
     });
-    const [width, height] = [label + k * size, Math.max(1, k * size)];
+    order.forEach((i, x) => { // the same names below the columns
+      const [left, under] = [label + x * size + size / 2, k * size + 8];
+      const text = svg("text", { x: left, y: under, "text-anchor": "end", transform: `rotate(-50 ${left.toFixed(1)} ${under.toFixed(1)})`, class: "region", style: `font-size: ${font.toFixed(1)}px` });
+      text.textContent = cut(view.regions[i].label, most);
+      parts.push(text);
+    });
+    const foot = 14 + 0.8 * font * longest;
+    const [width, height] = [label + k * size, Math.max(1, k * size) + foot];
     const picture = svg("svg", { viewBox: `0 0 ${width.toFixed(1)} ${height.toFixed(1)}`, role: "img", "aria-label": `changes by region pair, ${k} regions; the table of edits lists the same changes` }, ...parts);
     // Large enough for its labels; it scrolls on a small screen.
     Object.assign(picture.style, { width: `${width}px`, maxWidth: k > 24 ? "none" : "100%", maxHeight: "none", margin: "0" });
-    root.replaceChildren(picture);
+    root.replaceChildren(picture, colourKey([...cells.values()], top));
+  }
+
+  /** What the colours of the matrix mean, from a single change to the most. */
+  function colourKey(cells, top) {
+    const way = (name) => cells.some((cell) => cell[name] && (name === "added" ? cell.added >= cell.removed : cell.removed > cell.added));
+    return make("p", { class: "quiet colour-key" }, ...["added", "removed"].filter(way).map((name) => {
+      const shades = [0.25, 0.5, 0.75, 1].map((shade) => { const one = make("span", { class: `shade ${name}` }); one.style.opacity = shade; return one; });
+      return make("span", {}, `mostly ${name}: 1 `, ...shades, ` ${count(top)}`);
+    }));
   }
 
   /** Every edit, in pages, with a filter. */

@@ -12,6 +12,12 @@
         : "The accuracy of this classifier on held-out graphs is not known. Read its explanations with that in mind.";
   }
 
+  /** A mark of trust: its name and its figure. */
+  function marked(chip) {
+    const at = chip.text.indexOf(": ");
+    return make("li", { class: `chip ${chip.kind}` }, ...(at < 0 ? [chip.text] : [chip.text.slice(0, at + 2), make("b", { text: chip.text.slice(at + 2) })]));
+  }
+
   // ---- comparison of methods --------------------------------------------------------------------
 
   function showComparison(job, result) {
@@ -20,7 +26,7 @@
     find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "comparison of methods" }, make("table", {},
       make("thead", {}, make("tr", {}, ...["method", "edits", "distance", "queries", "region pairs for 80 %", "true as read"].map((text) => make("th", { scope: "col", text })))),
       make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row", text: row.method }), make("td", { text: row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance) }), make("td", { text: row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–" }), make("td", { text: row.calls ? count(row.calls) : "–" }), make("td", { text: row.regions ?? "–" }), make("td", { text: row.read || "–" })))))),
-    ...result.rows.map((row) => make("section", { class: "method" }, make("h3", { text: row.method }), make("ul", { class: "chips" }, ...(row.chips ?? []).map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text }))), make("p", { text: row.sentence }), ...parsed(row.strip))));
+    ...result.rows.map((row) => make("section", { class: "method" }, make("h3", { text: row.method }), make("ul", { class: "chips" }, ...(row.chips ?? []).map(marked)), make("p", { text: row.sentence }), ...parsed(row.strip))));
   }
 
   // ---- what all have in common ------------------------------------------------------------------
@@ -28,9 +34,12 @@
   function showCohort(job, cohort) {
     const p = (value) => (value === null ? "–" : value < 0.001 ? "< 0.001" : value.toFixed(3));
     find("together-title").textContent = job.summary?.title ?? "What they have in common";
-    worth(find("together-worth"), cohort.judged, false);
-    find("together-said").replaceChildren(...cohort.sentences.map((text) => make("p", { text })));
-    find("together-notes").replaceChildren(...cohort.notes.map((text) => make("li", { text })));
+    find("together-worth").className = cohort.halves ? "warning" : "";
+    find("together-worth").textContent = cohort.halves;
+    find("together-said").replaceChildren(make("p", { text: cohort.headline }));
+    find("together-chips").replaceChildren(...cohort.chips.map(marked));
+    find("together-pictures").replaceChildren(...cohort.figures.map((one) => make("figure", {}, make("img", { src: one.source, alt: one.alt }), make("figcaption", { class: "quiet", text: one.caption }))));
+    find("together-notes").replaceChildren(...[...cohort.sentences, ...cohort.notes].map((text) => make("li", { text })));
     const heads = ["region pair", "direction", "subjects", "connections (median)", "p", "group difference (t)", "p (group difference)"];
     find("together-rows").replaceChildren(
       make("p", { class: "quiet", text: `The table lists ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs, those used in the most subjects. p-values come from ${count(cohort.permutations)} label permutations and are corrected for all region pairs. ✓ marks pairs used more often than expected by chance.` }),
@@ -42,5 +51,5 @@
     find("together-files").replaceChildren(...[["cohort.html", "page with pictures"], ["cohort.tsv", "TSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
   }
 
-  window.denseflipSides = { worth, showComparison, showCohort };
+  window.denseflipSides = { worth, marked, showComparison, showCohort };
 })();

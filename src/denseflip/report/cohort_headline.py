@@ -1,0 +1,71 @@
+"""The result of a cohort in one sentence, for its page and the app."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from denseflip.cohort.words import place_words
+from denseflip.report.facts import Chip
+from denseflip.story.wording.notes import judged_better, known
+
+if TYPE_CHECKING:
+    from denseflip.cohort.cohort import Cohort
+
+MARKS = {
+    "named": "Significant region pairs were found.",
+    "nothing": "No region pair is used more often than expected by chance.",
+    "chance": "The classifier is at chance: no conclusions about the groups are drawn.",
+    "confounded": (
+        "The classifier does not beat its confounds: no conclusions about the groups are drawn."
+    ),
+    "untested": "Descriptive results only: there are no p-values.",
+}
+
+
+def headline_of(cohort: Cohort) -> str:
+    """The result in one sentence: the pair that most decisions depend on, or why none is named."""
+    if not cohort.named:
+        return MARKS[cohort.verdict]
+    first, spoken = cohort.named[0], cohort.class_names[cohort.spoken]
+    others = len(cohort.named) - 1
+    more = f", and {others} more region pair{'' if others == 1 else 's'}" if others else ""
+    return (
+        f"In {first.patients} of {cohort.observed.explained} {cohort.noun} the decision depends on "
+        f"{place_words(first.name, cohort.units)}{more}: {first.direction} of them indicate "
+        f"{spoken}."
+    )
+
+
+def halves_words(cohort: Cohort) -> str:
+    """That the two halves of a cohort led to different shared changes; empty if they agree."""
+    sources = []
+    for change in cohort.shared:
+        chosen = [frozenset(half.amounts) for half in change.halves if half.amounts]
+        if len(set(chosen)) > 1 or 0 < len(chosen) < len(change.halves):
+            sources.append(cohort.class_names[change.source])
+    if not sources:
+        return ""
+    of = " and of ".join(sources)
+    return (
+        f"The two halves of the {cohort.noun} lead to different shared changes of {of}: do not "
+        "read either of them as a property of the group."
+    )
+
+
+def cohort_marks(cohort: Cohort) -> tuple[Chip, ...]:
+    """How far to trust the result: the classifier, how many were explained, and the test."""
+    better, share = judged_better(cohort.evaluation), known(cohort.evaluation, "accuracy")
+    figure = "" if share is None else f": {100 * share:.0f} % of held-out {cohort.noun}"
+    names = {
+        True: ("good", "better than chance"),
+        False: ("listed", "classifier not better than chance"),
+        None: ("plain", "classifier not evaluated"),
+    }
+    kind, name = names[better]
+    seen = cohort.observed
+    tested = f"{cohort.permutations:,} label permutations" if cohort.permutations else "none"
+    return (
+        Chip(kind, f"{name}{figure}"),
+        Chip("plain", f"explained: {seen.explained:,} of {len(seen.patients):,} {cohort.noun}"),
+        Chip("plain" if cohort.permutations else "listed", f"test: {tested}"),
+    )
