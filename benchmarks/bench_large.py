@@ -5,6 +5,10 @@ asked, so that one run tells the set-up (from the call of `explain` to the quest
 step) from the steps behind it. `con` is given four background graphs of the same size; *kept* is
 its set-up for the next graph explained with the same `Background`.
 
+Then `auto` explains networks of modules (`modules.py`) of 1,000 to 100,000 nodes, 6.5 edges a node,
+with 24 background graphs, each in a process of its own: its time without the oracle, its peak
+memory, and whether its answer is told in regions and in range.
+
 Then `tri` runs on the largest graph until the label changes, after 1,000 iterations (`--quick`: on
 10,000 nodes): it must find that, in memory that grows with the edges.
 
@@ -13,8 +17,10 @@ Run it with ``python benchmarks/bench_large.py [--quick] [--before CHECKOUT]``.
 
 from __future__ import annotations
 
+import json
 import math
 import resource
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -23,13 +29,18 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import coo_array
 
-from denseflip import Background, Counterfactual, Graph, explain, make_method
+from denseflip import Background, Counterfactual, Graph, describe, explain, make_method
 from measuring import Figures, Line, main
+from modules import EDGES_PER_NODE as MODULE_EDGES
+from modules import CountingOracle, module_cohort, module_nodes
 
 SIZES, EDGES_PER_NODE = (1_000, 10_000, 100_000), 10
 STEPS, ITERATIONS = 500, 1_000
 STEPPED, SET_UP = ("tri", "edg"), ("tri", "edg", "cli", "con", "con kept")
 LIMIT = 2.0  # GiB
+TOLD = (1_000, 3_000, 10_000, 20_000, 100_000)  # nodes of the networks that are told
+OWN_SECONDS = {20_000: 10.0, 100_000: 90.0}
+TOLD_MEMORY, EXPONENT = 1.0, 1.15  # GiB at 20,000 nodes; of the time against the edges
 
 
 def random_graph(n_nodes: int, seed: int = 0) -> Graph:
@@ -109,8 +120,27 @@ def peak() -> float:
     return size / (2**30 if sys.platform == "darwin" else 2**20)
 
 
+def tell(n_nodes: int) -> Figures:
+    """`auto` and the sentence of one network, without the time of the oracle."""
+    first, *others = module_cohort(n_nodes)
+    nodes, oracle, background = module_nodes(n_nodes), CountingOracle(n_nodes), Background(others)
+    start = time.process_time()
+    result = explain(first, oracle, nodes=nodes, background=background)
+    story = describe(result, nodes, oracle, background=background) if result.found else None
+    seconds = time.process_time() - start - oracle.seconds
+    told = story is not None and story.claim.language == "regions" and bool(story.in_range)
+    return {"own": seconds, "told": float(told), "memory": peak(), "calls": float(result.calls)}
+
+
+def tell_apart(n_nodes: int) -> Figures:
+    """The same in a process of its own, so that its peak of memory is that of this network."""
+    command = [sys.executable, __file__, "--tell", str(n_nodes)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout))
+
+
 def measure(quick: bool) -> Figures:
-    """Set-ups and steps at every size, then the search on the largest graph."""
+    """Set-ups and steps at every size, sentences, then the search on the largest graph."""
     sizes = SIZES[:2] if quick else SIZES
     figures: Figures = {}
     largest = random_graph(sizes[-1])
@@ -133,7 +163,38 @@ def measure(quick: bool) -> Figures:
                 set_up, step = timed(graph, method, steps, background)
                 for what, value in ((f"{name} set-up {n}", set_up), (f"{name} step {n}", step)):
                     figures[what] = min(value, figures.get(what, math.inf))
+    for n in TOLD[:3] if quick else TOLD:
+        figures |= {f"auto {what} {n}": value for what, value in tell_apart(n).items()}
     return figures
+
+
+def told_lines(figures: Figures) -> list[Line]:
+    """What `auto` takes at every size, and how its time grows with the edges."""
+    sizes = [n for n in TOLD if f"auto own {n}" in figures]
+    out = []
+    for n in sizes:
+        most = OWN_SECONDS.get(n)
+        out += [
+            Line(f"auto, own time at {n:,} nodes", figures[f"auto own {n}"], "s", at_most=most),
+            Line(
+                f"auto, peak memory at {n:,} nodes",
+                figures[f"auto memory {n}"],
+                "GiB",
+                at_most=TOLD_MEMORY if n <= 20_000 else None,
+            ),
+            Line(
+                f"told in regions and in range at {n:,} nodes (1: yes)",
+                figures[f"auto told {n}"],
+                at_least=1,
+                must=True,
+            ),
+        ]
+    if len(sizes) > 1:
+        edges = [math.log(MODULE_EDGES * n) for n in sizes]
+        times = [math.log(figures[f"auto own {n}"]) for n in sizes]
+        slope = float(np.polyfit(edges, times, 1)[0])
+        out.append(Line("auto, exponent of time against edges", slope, at_most=EXPONENT))
+    return out
 
 
 def lines(figures: Figures) -> list[Line]:
@@ -153,6 +214,7 @@ def lines(figures: Figures) -> list[Line]:
     n = sizes[-1]
     return [
         *out,
+        *told_lines(figures),
         Line(f"tri up to a flip after {ITERATIONS:,} iterations at {n:,}", figures["search"], "s"),
         Line("that flip found (1: yes)", figures["found"], at_least=1, must=True),
         Line("peak memory of it", figures["peak"], "GiB", at_most=LIMIT, must=True),
@@ -160,4 +222,7 @@ def lines(figures: Figures) -> list[Line]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--tell"]:
+        print(json.dumps(tell(int(sys.argv[2]))))
+        sys.exit()
     sys.exit(main(__doc__, measure, lines))

@@ -19,6 +19,7 @@ from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import Limits, Reference
 
 _LARGEST = 50_000  # pairs that a move adds or removes; in large graphs an eighth of the edges
+_MOST_NODES = 2000  # nodes that a sentence is chosen from
 _TOGETHER = 1 << 24  # pairs of all moves that are put in order
 
 
@@ -99,6 +100,8 @@ def moves_of(
         [rated.move for rated in sorted(found, key=lambda rated: -rated.gain)],
         [rated.move for rated in sorted(found, key=lambda rated: -rated.expected)],
     )
+    if redraw.places.taxonomy is None:
+        moves = moves[:_MOST_NODES]
     return _first_of(moves, redraw.places.graph.n_edges)
 
 
