@@ -411,7 +411,7 @@ def check_result(case: Case, result: Counterfactual) -> None:
 
 _PLACE = re.compile(
     r"(?:between (?P<a>\w+) and (?P<b>\w+)|(?:within|of|at) (?:node )?(?P<c>\w+))"
-    r" \((?P<before>[\d,]+) → (?P<after>[\d,]+)"
+    r"(?: changed to [^()]*)? \((?:[^()→]*: )?(?P<before>[\d,]+) → (?P<after>[\d,]+)"
 )
 
 
