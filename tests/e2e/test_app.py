@@ -90,7 +90,7 @@ def test_what_if_says_when_a_place_leaves_the_range_of_real_graphs(desk):
     page = window.open()
     window.explain("brains", "case-001")
     page.click("#tab-whatif")
-    page.wait_for_selector(".wi-row input.wi-band")
+    page.wait_for_selector(".wi-row .wi-band input")
     row = page.locator(".wi-row").first
     assert "in range" in row.locator(".wi-range").inner_text()
     number = row.locator("input[type=number]:not([disabled])").first

@@ -78,6 +78,7 @@ def _answer(story: Story) -> dict[str, Any]:
         "drawn": draw_words(story),
         "edits": edits_words(story),
         "lead": sentence.lead,
+        "parameters": list(story.parameters),
         "items": list(sentence.items),
         "strip": strip_html(story),
         "truth": read,
