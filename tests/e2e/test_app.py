@@ -77,6 +77,19 @@ def test_steps_fold_once_they_are_answered_and_say_what_is_chosen(desk):
     window.quiet()
 
 
+def test_explain_stays_in_reach_when_steps_are_open(desk):
+    window = desk({"width": 1024, "height": 768})
+    page = window.open()
+    for step in page.locator(".step:not([open]) > summary").all():
+        step.click()
+    press(page, "#more > summary")
+    for y in (0, 400):
+        page.evaluate("y => scrollTo(0, y)", y)
+        box = page.locator("#explain").bounding_box()
+        assert 0 <= box["y"] <= 768 - box["height"]
+    window.quiet()
+
+
 def test_six_methods_come_first(desk):
     page = desk().open()
     first = page.locator("#option-method > option").all_inner_texts()

@@ -17,6 +17,7 @@ from denseflip.report.front import (
     beside,
     edits_words,
     named_words,
+    read_cell,
     told,
     truth_words,
 )
@@ -138,7 +139,8 @@ def row_of(row: Compared) -> dict[str, Any]:
         "found": result.found,
         "status": status_words(row.story),
         "sentence": row.sentence,
-        "strip": strip_html(row.story),
+        "strip": strip_html(row.story, small=True),
+        "cell": read_cell(row.story),
         "chips": [{"kind": c.kind, "text": c.text} for c in chips_of(row.story)],
         "read": truth_words(row.story) if result.found else "",
         "removed": [list(p) for p in result.removed] if result.found else [],
