@@ -308,7 +308,7 @@
   function listed(items) {
     const list = (some) => make("ul", {}, ...some.map((text) => make("li", { text })));
     const rest = items.slice(LISTED);
-    return [...(items.length ? [list(items.slice(0, LISTED))] : []), ...(rest.length ? [make("details", { class: "rest" }, make("summary", { text: `${count(rest.length)} more` }), list(rest))] : [])];
+    return [...(items.length ? [list(items.slice(0, LISTED))] : []), ...(rest.length ? [make("details", { class: "rest" }, make("summary", { text: "show more" }), list(rest))] : [])];
   }
 
   /** The answers as labelled choices. */
