@@ -77,6 +77,19 @@ def test_steps_fold_once_they_are_answered_and_say_what_is_chosen(desk):
     window.quiet()
 
 
+def test_explain_stays_in_reach_when_steps_are_open(desk):
+    window = desk({"width": 1024, "height": 768})
+    page = window.open()
+    page.evaluate(
+        "document.querySelectorAll('.step, #more').forEach((one) => { one.open = true; })"
+    )
+    for y in (0, 400):
+        page.evaluate("y => scrollTo(0, y)", y)
+        box = page.locator("#explain").bounding_box()
+        assert 0 <= box["y"] <= 768 - box["height"]
+    window.quiet()
+
+
 def test_six_methods_come_first(desk):
     page = desk().open()
     first = page.locator("#option-method > option").all_inner_texts()
@@ -90,7 +103,7 @@ def test_what_if_says_when_a_place_leaves_the_range_of_real_graphs(desk):
     page = window.open()
     window.explain("brains", "case-001")
     page.click("#tab-whatif")
-    page.wait_for_selector(".wi-row input.wi-band")
+    page.wait_for_selector(".wi-row .wi-band input")
     row = page.locator(".wi-row").first
     assert "in range" in row.locator(".wi-range").inner_text()
     number = row.locator("input[type=number]:not([disabled])").first

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
 
-from desks import PHONE, press
+from desks import PHONE, press, reveal
 from serving import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -114,8 +114,7 @@ def test_what_is_sent_by_mail(chromium, served, jobs, tmp_path, width):
             page.click("#what-if summary")
             page.wait_for_selector("#whatif .wi-verdict strong")
             page.wait_for_selector("#view[data-ready=true]")
-            for summary in page.locator("details.fold:not([open]) > summary").all():
-                summary.click()
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         found[name] = serious(page)
         context.close()
     nothing(found)
@@ -125,9 +124,11 @@ def test_the_keyboard_reaches_all_and_shows_where_it_is(desk, jobs):
     window = desk(reduced_motion="reduce")
     page = window.open(f"#job={jobs['story']}")
     page.wait_for_selector("#story:not([hidden])")
+    for part in ("#dataset", "#classifier", "#many", "#copy-link"):
+        reveal(page, part)
     page.evaluate("document.activeElement.blur()")
     seen = []
-    for _ in range(90):
+    for _ in range(200):
         page.keyboard.press("Tab")
         id, outlined = page.evaluate("""() => { const e = document.activeElement;
           if (e === document.body) return [null, true]; // past the last

@@ -158,7 +158,7 @@ def explain(
     engine : auto, serial, processes or dask.
     jobs : Worker processes. Default: all cores.
     scheduler : Address of a Dask scheduler.
-    pages : Pages in --out: full (less than 1 MB each), still (without the interactive picture) or
+    pages : Pages in --out: full (about 0.5 MB each), still (without the interactive picture) or
         none.
 
     Output

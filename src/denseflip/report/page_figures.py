@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 PHONE = 600  # pixels; narrower screens get the narrow figures, as in page.css
 BARS_FROM, MATRIX_FROM = 3, 2  # regions, and region pairs, that a chart needs to inform
 MOST_NODES = 2000  # of a picture by node; larger graphs are drawn by region
-_FINE = re.compile(r"(\d\.\d)\d+")  # a tenth of a point is fine enough
+_PATH = re.compile(r' d="[^"]*"')
+_FINE = re.compile(r"(\d\.\d)\d+")  # a tenth of a point is fine enough for a path
 _SVG_LIMIT = 1_500_000  # characters; above, a bitmap is smaller and scrolls better
 
 
@@ -171,7 +172,7 @@ def _drawn(figure: Any) -> DrawnFigure:
 
 def _source(figure: Any) -> str:
     """An image as a ``data:`` URL: SVG, or a bitmap if the SVG is too large."""
-    drawn = _FINE.sub(r"\1", svg_text(figure))
+    drawn = _PATH.sub(lambda path: _FINE.sub(r"\1", path[0]), svg_text(figure))
     if len(drawn) <= _SVG_LIMIT:
         return data_uri(drawn, "image/svg+xml")
     return data_uri(png_bytes(figure, dpi=200 if figure.get_figwidth() < 5 else 130), "image/png")

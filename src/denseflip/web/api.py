@@ -21,7 +21,6 @@ from denseflip.reading import Reading
 from denseflip.report.brain import packed_surface
 from denseflip.search.claims.claim import Amount
 from denseflip.search.constraints.constrained_session import constraints_of
-from denseflip.search.methods.registry import methods
 from denseflip.story.story import Story
 from denseflip.web.app import page_text, static_file
 from denseflip.web.downloads import FILES, make_file, story_of
@@ -36,6 +35,7 @@ from denseflip.web.schemas import (
     JobRequest,
     WhatIfAnswer,
     WhatIfRequest,
+    form_methods,
     form_options,
 )
 from denseflip.web.uploads import take
@@ -46,7 +46,6 @@ from denseflip.workflow.whatif import WhatIf
 PATIENCE = 5.0  # seconds that a page waits for a classifier in use by a job
 TRAINING = 20.0  # seconds that a page waits for a classifier in training
 UPLOADS_AT_ONCE = 4  # that are read at a time
-FIRST = ("auto", "brief", "best", "tight", "con", "tri")  # methods that the form shows first
 TURN = 30.0  # seconds that an upload waits for its turn
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": ErrorAnswer} for code in (400, 401, 403, 404, 409, 413, 422, 429, 507)
@@ -139,20 +138,8 @@ def surface() -> Response:
 
 @router.get("/api/methods")
 def list_methods() -> list[dict[str, Any]]:
-    """Methods and refinements."""
-    listed = [
-        {
-            "name": m.name,
-            "summary": m.summary,
-            "needs": sorted(m.needs),
-            "suffix": m.suffix,
-            "group": m.group,
-            "first": m.name in FIRST,
-        }
-        for m in methods()
-    ]
-    order = {name: i for i, name in enumerate(FIRST)}
-    return sorted(listed, key=lambda m: order.get(m["name"], len(order)))
+    """Methods and refinements; those that the form shows first."""
+    return form_methods()
 
 
 @router.get("/api/options")

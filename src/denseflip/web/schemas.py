@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_mod
 from denseflip.as_read import Reading
 from denseflip.option import Option
 from denseflip.request import Request, default_of, list_options
+from denseflip.search.methods.registry import methods
 from denseflip.story.wording.vocabulary import VOCABULARIES
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=120)]
@@ -41,6 +42,7 @@ class ErrorAnswer(BaseModel):
     error: ErrorFacts
 
 
+FIRST = ("auto", "brief", "best", "tight", "con", "tri")  # methods that the form shows first
 #: Options that the app does not accept: parameters of methods may take unbounded time.
 NOT_HERE = ("parameters",)
 TIME_LIMIT = 300.0  # seconds, unless the request says otherwise
@@ -113,6 +115,23 @@ def form_options() -> list[dict[str, Any]]:
             }
         )
     return facts
+
+
+def form_methods() -> list[dict[str, Any]]:
+    """Describe every method and refinement for the form, the first ones in front."""
+    order = {name: i for i, name in enumerate(FIRST)}
+    listed = [
+        {
+            "name": m.name,
+            "summary": m.summary,
+            "needs": sorted(m.needs),
+            "suffix": m.suffix,
+            "group": m.group,
+            "first": m.name in order,
+        }
+        for m in methods()
+    ]
+    return sorted(listed, key=lambda m: order.get(m["name"], len(order)))
 
 
 class JobModel(Strict):

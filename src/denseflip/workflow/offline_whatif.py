@@ -30,6 +30,7 @@ from denseflip.search.claims.reference import Reference
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constraints_of
 from denseflip.story.story import Story
+from denseflip.story.wording.naming import readable
 from denseflip.workflow.subject import Subject
 
 Matrix = npt.NDArray[np.float64]
@@ -163,6 +164,7 @@ def whatif_data(
         "names": list(nodes.names) if nodes is not None else [str(i) for i in range(n)],
         "taxonomy": None if regions is None else regions.name,
         "regions": [] if regions is None else list(regions.regions),
+        "labels": [] if regions is None else list(readable(regions)),
         "index": [] if regions is None else list(regions.index),
         "edges": [int(c) for c in subject.graph.codes],
         "before": before,

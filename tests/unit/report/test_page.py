@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 import re
@@ -392,3 +393,11 @@ def test_glass_brain_of_the_page_is_described_for_those_who_cannot_see_it(brain)
     first = Reader(make_page(brain, interactive=False)).all("img")[0]
     assert "10 edges removed and 6 edges added on a glass brain" in first["alt"]
     assert "Frontal Lobe 100 %" in first["alt"]
+
+
+def test_figures_are_rounded_but_their_letters_keep_their_size(sided):
+    """The letters of matplotlib's SVG are scaled by a number that must not be rounded."""
+    image = Reader(make_page(sided, interactive=False)).all("img")[0]["src"]
+    drawn = base64.b64decode(image.partition("base64,")[2]).decode()
+    assert "scale(0.015625" in drawn
+    assert not re.search(r' d="[^"]*\d\.\d\d', drawn)

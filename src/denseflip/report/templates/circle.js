@@ -5,7 +5,7 @@
   const BEND = 0.85; // as in circle.py: a chord between neighbours stays this far from the centre
   const ALL_NAMED = 40; // nodes without regions are all named up to this many
   const ONE = 15; // pixels between the names of two regions, in one line each
-  const WRAPPED = 8; // regions up to which names may have two lines
+  const WRAPPED = 16; // regions up to which names may have two lines
   const SIZE = 12;
   const LETTERS = [26, 20, 15]; // maximum length of a name; fewer letters if the circle would become too small
 

@@ -98,13 +98,15 @@
       this.draw();
     }
 
-    /** What the lines and, inside a brain, the colours of the changed nodes mean. On a circle the ring names the regions. */
+    /** What the lines and, inside a brain, the colours of the changed nodes mean. On a circle the ring names or numbers the regions. */
     drawKey() {
       const { data, counts } = this, lines = KINDS.filter((kind) => counts[kind]).map((kind) => element("li", {}, element("span", { class: `df-line ${kind}` }), `${count(counts[kind])} ${kind}`));
-      const touched = this.flat || !data.hasRegions ? [] : [...new Set(this.order.map((node) => data.index[node]))];
+      const numbered = Boolean(this.layout.numbered), unnamed = this.flat && !numbered;
+      this.wasNumbered = numbered;
+      const touched = unnamed || !data.hasRegions ? [] : [...new Set(this.order.map((node) => data.index[node]))];
       this.keyed = touched.slice(0, KEYED).map((i) => [swatch(data.regions[i].marker, data.regions[i].colour), i]);
       const more = touched.length - this.keyed.length;
-      this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => element("li", {}, mark, data.regions[i].label)), ...(more > 0 ? [element("li", {}, `and ${more} more regions`)] : []));
+      this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => element("li", {}, mark, `${numbered ? `${i + 1} ` : ""}${data.regions[i].label}`)), ...(more > 0 ? [element("li", {}, `and ${more} more regions`)] : []));
     }
 
     visible(node) { return !this.hidden.has(this.data.index[node]); }
@@ -200,6 +202,7 @@
       const start = performance.now(), colours = this.render(new CanvasDrawing(this.context));
       // For tests and assistive tools: what is visible, and the drawing time in milliseconds.
       Object.assign(this.root.dataset, { removed: this.number("removed"), added: this.number("added"), sides: this.sides, ready: "true", drawn: (performance.now() - start).toFixed(1) });
+      if (this.wasNumbered !== Boolean(this.layout.numbered)) this.drawKey();
       for (const [mark, i] of this.keyed) mark.firstChild.setAttribute("fill", colours.regions[i]);
       this.onDraw?.(colours);
     }

@@ -52,7 +52,7 @@
 
     cellName(key) {
       const [a, b] = readKey(key);
-      const regions = this.data.regions;
+      const regions = this.data.labels ?? this.data.regions;
       if (b === null) return `of ${/^\d+$/.test(this.data.names[a]) ? "node " : ""}${this.data.names[a]}`;
       return a === b ? `within ${regions[a]}` : `${regions[a]} – ${regions[b]}`;
     }
@@ -236,7 +236,7 @@
     cellBlock(button) {
       const meant = make("label", { class: "wi-line" }, "Which connections: ", this.reading);
       if (!this.data.regions.length) return make("fieldset", { class: "wi-cells" }, make("legend", { text: "Connections of nodes" }), meant, this.rows);
-      const options = () => this.data.regions.map((name, i) => make("option", { value: i, text: name }));
+      const options = () => (this.data.labels ?? this.data.regions).map((name, i) => make("option", { value: i, text: name }));
       const a = make("select", { "aria-label": "first region" }, ...options());
       const b = make("select", { "aria-label": "second region" }, ...options());
       return make("fieldset", { class: "wi-cells" }, make("legend", { text: "Connections between regions" }),
@@ -333,9 +333,10 @@
       const { joined } = this.choices.at(key), [low, , high] = usual;
       const [from, to] = field.dataset.way === "more" ? [low - joined, high - joined] : [joined - high, joined - low];
       const at = (value) => `${(100 * Math.max(0, Math.min(1, value / Math.max(1, Number(field.max))))).toFixed(2)}%`;
-      field.style.setProperty("--from", at(from));
-      field.style.setProperty("--to", at(to));
-      field.classList.toggle("wi-band", to >= 0 && from <= Number(field.max));
+      const track = field.parentElement;
+      track.style.setProperty("--from", at(from));
+      track.style.setProperty("--to", at(to));
+      track.classList.toggle("wi-band", to >= 0 && from <= Number(field.max));
     }
 
     /** The numbers of a place after the change, and whether real graphs have them. */
@@ -364,7 +365,7 @@
         const common = { min: 0, max: most, step: 1, "data-way": way, disabled: most === 0 };
         return make("div", { class: `wi-slider wi-${way}` },
           make("span", { text: `${sign} ${way}` }),
-          make("input", { type: "range", ...common, max: far, "aria-label": `${way}, ${name}`, oninput: (event) => set(event.target.value, false), onchange: (event) => set(event.target.value, true) }),
+          make("span", { class: "wi-track" }, make("input", { type: "range", ...common, max: far, "aria-label": `${way}, ${name}`, oninput: (event) => set(event.target.value, false), onchange: (event) => set(event.target.value, true) })),
           make("input", { type: "number", ...common, "aria-label": `${way}, ${name}, as a number`, onchange: (event) => set(event.target.value, true) }),
           make("span", { class: "wi-quiet", text: `of ${count(most)}` }));
       };

@@ -5,6 +5,7 @@
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
   const { worth, marked, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
+  const LISTED = 6; // places of a sentence that are shown at once
   const FEW = 4; // with more regions, the matrix shows only the changed ones at first
   const PHONE = 830; // pixels; narrower windows have one column, as in app.css
   const EXAMPLE = "0".repeat(16); // the id of the worked example
@@ -303,6 +304,13 @@
     if (state.hand) { app.wanted = state.hand; select("whatif", { quiet: true }); }
   }
 
+  /** The places of a long sentence: the first few, and the rest folded. */
+  function listed(items) {
+    const list = (some) => make("ul", {}, ...some.map((text) => make("li", { text })));
+    const rest = items.slice(LISTED);
+    return [...(items.length ? [list(items.slice(0, LISTED))] : []), ...(rest.length ? [make("details", { class: "rest" }, make("summary", { text: "show more" }), list(rest))] : [])];
+  }
+
   /** The answers as labelled choices. */
   function drawFront() {
     const choose = (i) => { app.answer = i; leaveHand(); drawFront(); drawAnswer(); };
@@ -320,7 +328,7 @@
     find("drawn").textContent = one.drawn;
     const touched = new Set([...one.removed, ...one.added].flat().map((node) => view.index[node]));
     find("tab-bars").hidden = !view.hasRegions || touched.size < BARS_FROM;
-    find("sentence").replaceChildren(make("p", { text: one.lead }), ...(one.items.length ? [make("ul", {}, ...one.items.map((text) => make("li", { text })))] : []));
+    find("sentence").replaceChildren(make("p", { text: options.spell(one.lead, one.parameters) }), ...listed(one.items));
     find("strip").replaceChildren(...parsed(one.strip));
     find("truth").textContent = options.spell(one.truth);
     find("methods").textContent = one.methods;

@@ -23,9 +23,11 @@
   function showComparison(job, result) {
     find("comparison-title").textContent = job.summary?.title ?? "Comparison of methods";
     find("comparison-classified").textContent = result.classified ?? "";
-    find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "comparison of methods" }, make("table", {},
-      make("thead", {}, make("tr", {}, ...["method", "edits", "distance", "queries", "region pairs for 80 %", "true as read"].map((text) => make("th", { scope: "col", text })))),
-      make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row", text: row.method }), make("td", { text: row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance) }), make("td", { text: row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–" }), make("td", { text: row.calls ? count(row.calls) : "–" }), make("td", { text: row.regions ?? "–" }), make("td", { text: row.read || "–" })))))),
+    const heads = ["method", "edits", "share of edges", "queries", "region pairs for 80 %", "true as read"];
+    const cells = (row) => [row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance), row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–", row.calls ? count(row.calls) : "–", row.regions ?? "–", row.cell ?? "–"];
+    find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "comparison of methods" }, make("table", { class: "index" },
+      make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
+      make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row", text: row.method }), ...cells(row).map((text, i) => make("td", { text, "data-label": heads[i + 1] }))))))),
     ...result.rows.map((row) => make("section", { class: "method" }, make("h3", { text: row.method }), make("ul", { class: "chips" }, ...(row.chips ?? []).map(marked)), make("p", { text: row.sentence }), ...parsed(row.strip))));
   }
 
