@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.counterfactual import Label
 from denseflip.errors import (
     FileFormatError,
+    GradientError,
     InvalidParameterError,
     MissingExtraError,
     OracleError,
     UnknownNameError,
     said,
 )
+from denseflip.graph import Graph
+from denseflip.oracles.gradients import PairGradient
 from denseflip.oracles.neural import NetworkOracle
 from denseflip.oracles.tensors import roles_of
 
@@ -44,22 +49,55 @@ class TorchOracle(NetworkOracle):
         _check_memory(module)
         super().__init__(_inputs_of(module), **options)
         self.module = _moved(module, device)
+        if self.place_and_type()[0].type != "cpu":
+            self._clock = time.perf_counter  # the processor does not do the work
+        self.gradient_route: str | None = None  # how pairs get weights; found at the first gradient
 
     def _call(self, arrays: Mapping[str, npt.NDArray[Any]], n_graphs: int) -> Any:
         import torch
 
         _check_mode(self.module)
-        some = next(self.module.parameters(), None)
-        where = torch.device("cpu") if some is None else some.device
-        real = some.dtype if some is not None and some.is_floating_point() else torch.float32
+        where, real = self.place_and_type()
         given = {}
         for name, array in arrays.items():
             tensor = torch.as_tensor(array, device=where)
             given[name] = tensor.to(real) if tensor.is_floating_point() else tensor
         with torch.no_grad():
             if "data" in self.roles.values():
-                return self.module(_as_batch(given, n_graphs))
+                return self.module(as_batch(given, n_graphs))
             return self.module(**given)
+
+    def place_and_type(self) -> tuple[Any, Any]:
+        """The device and the type of the module's numbers."""
+        import torch
+
+        some = next(self.module.parameters(), None)
+        where = torch.device("cpu") if some is None else some.device
+        real = some.dtype if some is not None and some.is_floating_point() else torch.float32
+        return where, real
+
+    @property
+    def gradient(self) -> Callable[[Graph, Label], PairGradient]:
+        """How much flipping each pair changes the margin of a label: ``gradient(graph, label)``.
+
+        By autograd, to first order; see `denseflip.oracles.torch_gradient`. Missing if the module
+        returns labels only.
+        """
+        if self.output == "labels" or self._kind == "labels":
+            msg = f"{self.who} returns labels, which have no gradient."
+            raise AttributeError(msg)
+        return self._gradient
+
+    def _gradient(self, graph: Graph, label: Label) -> PairGradient:
+        from denseflip.oracles.torch_gradient import torch_gradient
+
+        _check_mode(self.module)
+        if self._kind is None:
+            self._look_at(graph)
+        if not isinstance(label, int) or not 0 <= label < self._width:
+            msg = f"{self.who} has no class {label!r}; its labels are 0 to {self._width - 1}."
+            raise GradientError(msg)
+        return torch_gradient(self, graph, int(label))
 
     def __repr__(self) -> str:
         return f"TorchOracle({type(self.module).__name__}, {self.given})"
@@ -131,7 +169,7 @@ def _moved(module: Any, device: str | None) -> Any:
         raise InvalidParameterError(msg, parameter="device") from error
 
 
-def _as_batch(given: Mapping[str, Any], n_graphs: int) -> Any:
+def as_batch(given: Mapping[str, Any], n_graphs: int) -> Any:
     """A batch of graphs as PyTorch Geometric's `Batch`."""
     import torch
 

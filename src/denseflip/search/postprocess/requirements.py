@@ -81,7 +81,7 @@ class Requirements:
             keep_robust = test is not None and out["robustness"].reached
             accept = _acceptance_test(candidate, test if keep_robust else None)
             out["plausibility"] = make_plausible(
-                candidate, accept, swap=self.plausible, most=self.most
+                candidate, accept, swap=self.plausible, most=self.most, regions=regions
             )
             if test is not None and candidate.graph != before:
                 out["robustness"] = _measure_again(candidate, test, out["robustness"])
