@@ -43,6 +43,8 @@ class NetworkOracle(ABC):
     who = "The network"
     # Largest batch within the memory limits; a subclass may lower it.
     _at_most: int | None = None
+    # Whether graphs are passed in another form than the network was written for.
+    _as_matrix: bool | None = None
 
     def __init__(
         self,
@@ -113,13 +115,17 @@ class NetworkOracle(ABC):
         assert self._kind is not None
         parts = self._in_batches(graphs)
         out = np.concatenate(parts)
-        if len(parts) < len(graphs):
+        if len(parts) < len(graphs) or self._as_matrix:
             close = margins(out, self._kind) < _TIE * _size(out)
             for i in np.flatnonzero(close).tolist():
-                out[i] = self._run([graphs[i]])[0]
+                out[i] = self.alone(graphs[i])[0]
         if self._kind in ("probabilities", "probability"):
             shares_of(out, self._kind, self.who)  # refuse labels from invalid probabilities
         return out
+
+    def alone(self, graph: Graph) -> npt.NDArray[Any]:
+        """Scores of one graph, whose answer is that of the network for this graph alone."""
+        return self._run([graph])
 
     def _in_batches(self, graphs: Sequence[Graph]) -> list[npt.NDArray[Any]]:
         """Scores of graphs, in batches of the size that is fastest here."""

@@ -110,8 +110,8 @@ class _Pass:
     def _chunk(self) -> int:
         """Pairs beside the edges that fit into one pass."""
         width = 0
-        for layer in _layers(self.oracle.module):
-            if not _is_plain(layer):  # it holds a row per message
+        for layer in layers_of(self.oracle.module):
+            if not is_plain(layer):  # it holds a row per message
                 width = max(width, self._width(), *(max(p.shape) for p in layer.parameters()), 1)
         each = _PER_PAIR + 2 * 4 * 4 * width
         return int(max(_FEWEST, _MEMORY // each - self.graph.n_edges))
@@ -124,7 +124,7 @@ class _Pass:
         """Which pairs can get weights: compare the output with that for the graph itself."""
         if set(self.roles.values()) & {"adjacency", "x or adjacency"}:
             return ADJACENCY
-        if self.weight_name is None and not _layers(self.oracle.module):
+        if self.weight_name is None and not layers_of(self.oracle.module):
             raise GradientError(_NO_WEIGHTS)
         import torch
 
@@ -270,7 +270,7 @@ def _margin(scores: Any, kind: str, position: int) -> Any:
 # ---- layers of PyTorch Geometric ----------------------------------------------------------------
 
 
-def _layers(module: Any) -> list[Any]:
+def layers_of(module: Any) -> list[Any]:
     """The message passing layers of a module."""
     if "torch_geometric" not in sys.modules:
         return []
@@ -283,7 +283,7 @@ def _takes_weight(layer: Any) -> bool:
     return "edge_weight" in inspect.signature(layer.forward).parameters
 
 
-def _is_plain(layer: Any) -> bool:
+def is_plain(layer: Any) -> bool:
     """Whether a layer sums its neighbours' rows, times weights: a product with the matrix.
 
     Such a layer is evaluated as this product, so that no row per message is held.
@@ -310,7 +310,7 @@ def _weighted(module: Any, ends: Any, both: Any, n: int) -> Iterator[None]:
     """Give the layers of a module these weights of the edges, until the end of the block."""
     hooks: list[Any] = []
     patched: list[Any] = []
-    layers = _layers(module)
+    layers = layers_of(module)
     if not layers:
         raise GradientError(_NO_WEIGHTS)
     try:
@@ -319,9 +319,9 @@ def _weighted(module: Any, ends: Any, both: Any, n: int) -> Iterator[None]:
                 hooks.append(
                     layer.register_forward_pre_hook(_with_weight(ends, both), with_kwargs=True)
                 )
-            elif not _is_plain(layer):
+            elif not is_plain(layer):
                 hooks.append(layer.register_message_forward_hook(_times_weight(ends, both, n)))
-            if _is_plain(layer):
+            if is_plain(layer):
                 layer.__dict__["propagate"] = _product(layer, both, n)
                 patched.append(layer)
         yield
