@@ -421,3 +421,16 @@ class Session(BaseSession):
 def open_session(oracle: Oracle | BaseSession, **options: Any) -> BaseSession:
     """Open a session for an oracle; a session is returned as it is."""
     return oracle if isinstance(oracle, BaseSession) else Session(oracle, **options)
+
+
+def confidences_of(session: BaseSession, *graphs: Graph) -> tuple[float | None, ...]:
+    """The classifier's confidence in its labels of these graphs; None if it gives none."""
+    oracle = session.oracle
+    if not hasattr(oracle, "predict_proba") or getattr(oracle, "classes", None) is None:
+        return tuple(None for _ in graphs)
+    other = Session(oracle, confidence=True)
+    sure = []
+    for graph in graphs:
+        answer, label = other.peek(graph), session.peek(graph).label
+        sure.append((answer.probabilities or {}).get(label))
+    return tuple(sure)

@@ -21,7 +21,7 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError, Event
 from denseflip.oracles.progress import FlipRecorder
 from denseflip.oracles.protocol import Oracle, about_graph
-from denseflip.oracles.session import MAX_BATCH, Session
+from denseflip.oracles.session import MAX_BATCH, Session, confidences_of
 from denseflip.request import Request, takes_request
 from denseflip.search.claims.stability import check_refits, with_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
@@ -461,7 +461,7 @@ def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[C
             stability=walk.stability,
             chosen=walk.chosen,
             notes=(*result.notes, *walk.notes),
-            confidence_after=_confidence(session, walk.graph)[0],
+            confidence_after=confidences_of(session, walk.graph)[0],
         )
         for walk in found.front
     )
@@ -470,7 +470,7 @@ def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[C
 def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
     case, session, problem = run.case, run.session, run.problem
     after = facts.get("edits", Edits()).apply(problem.graph)
-    before, then = _confidence(session, problem.graph, after)
+    before, then = confidences_of(session, problem.graph, after)
     bound = problem.constraints
     if run.search_calls is not None:
         facts["search_calls"] = run.search_calls
@@ -494,16 +494,3 @@ def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
         refused={} if bound is None else dict(bound.refused),
         **{"edits": Edits(), "label_after": problem.label, **facts},
     )
-
-
-def _confidence(session: BaseSession, *graphs: Graph) -> tuple[float | None, ...]:
-    """The classifier's confidence in its labels of these graphs; None if it gives none."""
-    oracle = session.oracle
-    if not hasattr(oracle, "predict_proba") or getattr(oracle, "classes", None) is None:
-        return tuple(None for _ in graphs)
-    other = Session(oracle, confidence=True)
-    sure = []
-    for graph in graphs:
-        answer, label = other.peek(graph), session.peek(graph).label
-        sure.append((answer.probabilities or {}).get(label))
-    return tuple(sure)
