@@ -9,6 +9,7 @@
     ├── UnknownNameError (ValueError)      an unknown name (with "did you mean")
     ├── MissingInputError (ValueError)     a method needs regions, a background, coordinates …
     ├── OracleError (RuntimeError)         the classifier raised, or returned no label
+    │   └── GradientError                  it has no gradient, or one that is of no use
     ├── NotFittedError (RuntimeError)      a classifier was used before it was trained
     ├── DatasetError (ValueError)          a data set cannot be obtained, read or created
     │   └── HashMismatchError              a file does not have the expected hash
@@ -115,6 +116,10 @@ class MissingInputError(DenseflipError, ValueError):
 
 class OracleError(DenseflipError, RuntimeError):
     """The classifier raised an error, or returned something that is not a label."""
+
+
+class GradientError(OracleError):
+    """The classifier has no gradient for a graph, or one that cannot be used."""
 
 
 class NotFittedError(DenseflipError, RuntimeError):

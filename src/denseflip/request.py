@@ -34,10 +34,11 @@ OBJECTIVES = ("sentence", "edits", "balanced")
 IN_RANGE = ("prefer", "require", "ignore")
 REFERENCE = ("classifier", "true")
 BALANCE = ("auto", "on", "off")
+INFORMATION = ("auto", "labels", "probabilities", "gradients")
 #: Options that belong to one method; a comparison of methods does not take them.
 PER_METHOD = (
     *("method", "parameters", "language", "objective", "front", "in_range", "balance"),
-    *("reference", "stable"),
+    *("reference", "stable", "information"),
 )
 #: Options that a cohort takes, besides those of `Constraints`.
 OF_COHORT = ("regions", "max_cells", "in_range", "balance", "seed")
@@ -100,6 +101,13 @@ class Request:
         above=0,
         maximum=1,
         unit="P",
+    )
+    information: str = _search(
+        "auto",
+        "What the search may use of the classifier: labels, probabilities or gradients. auto uses "
+        "gradients if the classifier offers them and the method can use them, otherwise labels.",
+        "Information from the classifier",
+        choices=INFORMATION,
     )
     regions: Any = _sentence(
         None,

@@ -91,6 +91,7 @@ OPTIONS = [
     "*parameters=None",
     "*target=None",
     "*confidence=None",
+    "*information='auto'",
     "*regions=None",
     "*language=None",
     "*max_cells=None",
@@ -140,6 +141,7 @@ def test_compare_is_called_like_this():
         "*reference",
         "*front",
         "*stable",
+        "*information",
         "*n=",
     )
     assert parameters(denseflip.compare) == [

@@ -193,7 +193,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "plex, 3": {"k": 3},
     "quasi, half": {"gamma": 0.5},
 }
-NAMES = [*(m.name for m in methods() if not m.suffix), *OPTIONS]
+BY_LABELS = [m.name for m in methods() if not m.suffix and "gradient" not in m.needs]
+NAMES = [*BY_LABELS, *OPTIONS]
 
 
 @cache

@@ -34,7 +34,7 @@ CASES = {
     "two_cliques": (two_cliques(), lambda a: int(a[:4, :4].sum() >= 12), 8),
     "random": (random_graph(3), weighted, 14),
 }
-NAMES = [m.name for m in methods() if not m.suffix]
+NAMES = [m.name for m in methods() if not m.suffix and "gradient" not in m.needs]
 METHODS = NAMES + [
     f"{name}{s}" for name in ("tri", "cli", "rcli", "dat") for s in ("+bw", "+bw1", "+min")
 ]

@@ -11,7 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.classifiers.features import FEATURES, Features, make_features
-from denseflip.classifiers.heads import EstimatorHead, Head, describe_estimator, make_head
+from denseflip.classifiers.heads import (
+    EstimatorHead,
+    Head,
+    LinearHead,
+    describe_estimator,
+    linear_head,
+    make_head,
+)
+from denseflip.classifiers.pairwise import PairScores, PairwiseFeatures
 from denseflip.counterfactual import Label
 from denseflip.errors import (
     InvalidGraphError,
@@ -24,6 +32,7 @@ from denseflip.errors import (
 )
 from denseflip.graph import Graph
 from denseflip.oracles.adapt import Adapter, CallableOracle, register_adapter
+from denseflip.oracles.gradients import PairGradient
 from denseflip.oracles.protocol import ClassNames, check_answers, clean_label, name_classes
 from denseflip.oracles.threads import single_thread
 
@@ -142,6 +151,33 @@ class EstimatorOracle:
                 raise OracleError(msg)
         return shares
 
+    @property
+    def gradient(self) -> Callable[[Graph, Label], PairGradient]:
+        """How much flipping each pair changes the margin of a label: ``gradient(graph, label)``.
+
+        Exact; available for linear estimators, also behind scalers, selections of features and
+        principal components, on edges, regions or degrees.
+        """
+        if self._linear is None:
+            msg = f"{self.name} on {self.given} has no gradient."
+            raise AttributeError(msg)
+        return self._gradient
+
+    @cached_property
+    def _linear(self) -> LinearHead | None:
+        """The estimator as a linear function of features that are sums over the edges."""
+        features = self.features
+        if not isinstance(features, PairwiseFeatures) or self.classes is None:
+            return None
+        return None if getattr(features, "any_size", False) else linear_head(self.estimator)
+
+    def _gradient(self, graph: Graph, label: Label) -> PairGradient:
+        assert self._linear is not None
+        assert self.classes is not None
+        self._rows([graph])  # refuses graphs with other nodes
+        pairs = PairScores(self._linear, self.features, graph.n_nodes)
+        return pairs.gradient(graph, self.classes.index(label))
+
     def refit(self, dataset: Any) -> EstimatorOracle:
         """The same estimator with the same features, retrained; for `evaluate`.
 
@@ -154,7 +190,8 @@ class EstimatorOracle:
         named = self.classes is not None and set(self.classes) <= set(names)
         labels = [names[x] for x in dataset.labels] if named else list(dataset.labels)
         again: EstimatorOracle = copy.copy(self)
-        again.__dict__.pop("_head", None)
+        for name in ("_head", "_linear"):
+            again.__dict__.pop(name, None)
         again.estimator = clone(self.estimator).fit(self._rows(dataset.graphs), labels)
         again.classes = tuple(clean_label(c) for c in again.estimator.classes_)
         again.class_names = None

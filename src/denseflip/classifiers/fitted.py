@@ -27,6 +27,7 @@ from denseflip.classifiers.quick_labels import QuickLabels
 from denseflip.classifiers.spectral import SpectralFeatures
 from denseflip.errors import InvalidGraphError, NotFittedError
 from denseflip.graph import Codes, Graph
+from denseflip.oracles.gradients import PairGradient
 from denseflip.oracles.threads import single_thread
 
 
@@ -148,6 +149,22 @@ class FittedOracle:
             msg = f"A {self._kind} gives no probabilities."
             raise AttributeError(msg)
         return partial(self._shares, self.trained.predict_proba)
+
+    @property
+    def gradient(self) -> Callable[[Graph, int], PairGradient]:
+        """How much flipping each pair changes the margin of a label: ``gradient(graph, label)``.
+
+        Exact; available for linear estimators on edges, regions or degrees.
+        """
+        if self._pairs is None:
+            msg = f"A {self._kind} on {self.features.name} features has no gradient."
+            raise AttributeError(msg)
+        return self._gradient
+
+    def _gradient(self, graph: Graph, label: int) -> PairGradient:
+        assert self._pairs is not None
+        self._check_nodes([graph])
+        return self._pairs.gradient(graph, self.classes.index(label))
 
     def _shares(self, ask: Callable[[Any], Any], graphs: Sequence[Graph]) -> Any:
         if not len(graphs):

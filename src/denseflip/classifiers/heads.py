@@ -233,6 +233,59 @@ def make_head(estimator: Any) -> Head:
     return EstimatorHead(estimator)
 
 
+_LINEAR = (
+    *("LogisticRegression", "LinearSVC", "SVC", "RidgeClassifier", "RidgeClassifierCV"),
+    *("LogisticRegressionCV", "SGDClassifier", "Perceptron", "LinearDiscriminantAnalysis"),
+)
+
+
+def linear_head(estimator: Any) -> LinearHead | None:
+    """The linear scores of a fitted estimator or pipeline, as a function of its input.
+
+    Steps may be scalers, selections of features, principal components and a linear classifier.
+    None if the scores are not linear, or a step is not known to be.
+    """
+    steps = [step for _, step in estimator.steps] if _is(estimator, "Pipeline") else [estimator]
+    *before, last = [step for step in steps if step is not None and step != "passthrough"]
+    coef = getattr(last, "coef_", None) if _is(last, *_LINEAR) else None
+    kernel = getattr(last, "kernel", "linear")
+    if coef is None or kernel != "linear" or (_is(last, "SVC") and len(last.classes_) > 2):
+        return None
+    weights = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=np.float64)
+    weights = np.atleast_2d(weights)
+    offset = np.asarray(last.intercept_, dtype=np.float64).reshape(-1)
+    for step in reversed(before):
+        found = _before(step, weights)
+        if found is None:
+            return None
+        weights, added = found
+        offset = offset + added
+    return LinearHead(np.ascontiguousarray(weights), np.broadcast_to(offset, len(weights)).copy())
+
+
+def _before(step: Any, weights: Matrix) -> tuple[Matrix, Matrix] | None:
+    """Linear scores of a step's output as scores of its input: weights, and what to add."""
+    width = int(getattr(step, "n_features_in_", 0))
+    if _is(step, "StandardScaler", "RobustScaler"):
+        shift = step.mean_ if _is(step, "StandardScaler") else step.center_
+        made = weights if step.scale_ is None else weights / step.scale_
+        return made, -(made @ np.broadcast_to(0.0 if shift is None else shift, width))
+    if _is(step, "MinMaxScaler") and not step.clip:
+        return weights * step.scale_, weights @ step.min_
+    if _is(step, "MaxAbsScaler") and not getattr(step, "clip", False):
+        return weights / step.scale_, np.zeros(len(weights))
+    if _is(step, "PCA", "TruncatedSVD"):
+        if getattr(step, "whiten", False):
+            weights = weights / np.sqrt(step.explained_variance_)
+        made = weights @ step.components_
+        return made, -(made @ np.broadcast_to(getattr(step, "mean_", 0.0), width))
+    if _is(step, "SelectKBest", "SelectPercentile", "VarianceThreshold", "SelectFromModel"):
+        made = np.zeros((len(weights), width))
+        made[:, step.get_support()] = weights
+        return made, np.zeros(len(weights))
+    return None
+
+
 def _is(estimator: Any, *names: str) -> bool:
     """Whether an object is exactly of one of scikit-learn's classes; imports none of them."""
     kind = type(estimator)

@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from denseflip.classifiers.heads import EPSILON, LinearHead
 from denseflip.graph import Codes, Graph
+from denseflip.graph.pairs import all_pairs, are_among
+from denseflip.oracles.gradients import PairGradient
 
 Matrix = npt.NDArray[np.float64]
 
@@ -121,6 +123,19 @@ class PairScores:
             return None
         return int(score > 0)
 
+    def gradient(self, graph: Graph, position: int) -> PairGradient:
+        """How much flipping each pair changes the margin of a class, exactly."""
+        known, codes = self._base(graph), all_pairs(self._n)
+        flips = self._weights(codes) * np.where(are_among(codes, graph.codes), -1.0, 1.0)
+        if len(self._slopes) == 1:
+            sign = 1.0 if position else -1.0
+            return PairGradient(self._n, sign * flips[0], score=sign * known.first, exact=True)
+        # Relative to the strongest other class, which may be another one after some edits.
+        others = np.delete(np.arange(len(flips)), position)
+        rival = int(others[known.scores[others].argmax()])
+        score = float(known.scores[position] - known.scores[rival])
+        return PairGradient(self._n, flips[position] - flips[rival], score=score)
+
     def _settle(
         self, scores: Matrix, terms: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
@@ -150,8 +165,7 @@ class PairScores:
 
     def _make_table(self) -> Matrix:
         n = self._n
-        u, v = np.triu_indices(n, 1)
-        codes = u * n + v
+        codes = all_pairs(n)
         table = np.zeros((len(self._slopes), n * n))
         table[:, codes] = self._features.pair_weights(self._slopes, codes, n)
         return table

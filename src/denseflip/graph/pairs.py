@@ -226,6 +226,16 @@ def random_codes(n_nodes: int, k: int, rng: np.random.Generator) -> Codes:
     return np.asarray(u * n_nodes + v, dtype=np.int64)
 
 
+def all_pairs(n_nodes: int) -> Codes:
+    """The codes of all pairs of nodes, sorted. O(n²).
+
+    >>> all_pairs(3).tolist()
+    [1, 2, 5]
+    """
+    u, v = np.triu_indices(n_nodes, 1)
+    return (u * n_nodes + v).astype(np.int64)
+
+
 def are_among(codes: int | Codes, others: Codes) -> npt.NDArray[np.bool_]:
     """Which of the codes are among sorted others."""
     if not len(others):

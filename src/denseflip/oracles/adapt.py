@@ -404,6 +404,12 @@ class NamedOracle:
         offered: Callable[..., Any] = self.oracle.predict_edits  # type: ignore[attr-defined]
         return offered
 
+    @property
+    def gradient(self) -> Callable[..., Any]:
+        """The oracle's gradient, if it has one."""
+        offered: Callable[..., Any] = self.oracle.gradient  # type: ignore[attr-defined]
+        return offered
+
     def __getattr__(self, name: str) -> Any:
         if name in ("oracle", "class_names") or name.startswith("__"):  # it is being unpickled
             raise AttributeError(name)

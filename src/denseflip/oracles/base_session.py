@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from denseflip.counterfactual import Label
 from denseflip.graph import Graph
+from denseflip.oracles.gradients import PairGradient
 from denseflip.oracles.lookahead import FlipOdds, QueryTiming
 from denseflip.oracles.protocol import Answer, Oracle
 
@@ -65,6 +66,9 @@ class BaseSession(ABC):
     has_confidence : whether answers come with the oracle's confidence.
     timed : whether there is a time limit.
     required_confidence : the confidence that another label must have to be accepted, or None.
+    information : what searches may use of the oracle: ``"labels"``, ``"probabilities"``,
+        ``"gradients"``, or ``"auto"`` for gradients if the oracle offers them.
+    gradients : number of gradients computed so far.
     gave_up : whether a search was stopped because too many graphs in a row were forbidden.
     """
 
@@ -78,6 +82,8 @@ class BaseSession(ABC):
     has_confidence: bool
     timed: bool
     required_confidence: float | None
+    information: str
+    gradients: int
     gave_up: bool = False
 
     @property
@@ -177,6 +183,25 @@ class BaseSession(ABC):
         permits : which graphs may be evaluated; by default all.
         """
 
+    @property
+    @abstractmethod
+    def offers_gradient(self) -> bool:
+        """Whether the oracle offers gradients and they may be used."""
+
+    @abstractmethod
+    def gradient(self, graph: Graph, label: Label) -> PairGradient:
+        """How much the score of a label changes for each pair that is flipped.
+
+        Counts as two calls, a forward and a backward pass; repeating it counts nothing.
+
+        Raises
+        ------
+        GradientError
+            If the oracle offers none, or it cannot be used.
+        BudgetSpentError
+            If the budget or the time is spent.
+        """
+
     # ---- queries that are not counted ---------------------------------------------------
 
     def permits(self, graph: Graph) -> bool:
@@ -252,6 +277,7 @@ class SessionView(BaseSession):
         self.has_confidence = session.has_confidence
         self.timed = session.timed
         self.required_confidence = session.required_confidence
+        self.information = session.information
 
     calls = _passed_on("calls")
     background_calls = _passed_on("background_calls")
@@ -262,6 +288,9 @@ class SessionView(BaseSession):
     check_time = _passed_on("check_time")
     notify = _passed_on("notify")
     query = _passed_on("query")
+    gradients = _passed_on("gradients")
+    offers_gradient = _passed_on("offers_gradient")
+    gradient = _passed_on("gradient")
     look_ahead = _passed_on("look_ahead")
     permits = _passed_on("permits")
     was_queried = _passed_on("was_queried")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from denseflip.counterfactual import Label
 from denseflip.errors import InvalidParameterError, OracleError, UnknownNameError, whole_number
 from denseflip.graph import Graph
 from denseflip.oracles.adapt import Adapter, at_once, register_adapter
+from denseflip.oracles.batch_size import BatchSize
 from denseflip.oracles.protocol import ClassNames, Oracle, name_classes
 from denseflip.oracles.tensors import check_features, inputs_of, node_features, together
 
@@ -41,6 +43,8 @@ class NetworkOracle(ABC):
     who = "The network"
     # Largest batch within the memory limits; a subclass may lower it.
     _at_most: int | None = None
+    # Whether graphs are passed in another form than the network was written for.
+    _as_matrix: bool | None = None
 
     def __init__(
         self,
@@ -60,6 +64,7 @@ class NetworkOracle(ABC):
             MAX_BATCH if max_batch is None else whole_number("max_batch", max_batch, minimum=1)
         )
         self.class_names = name_classes(class_names)
+        self._size: BatchSize | None = None
         self._kind: str | None = None  # of the output, inferred from the first evaluation
         self._width = 0
 
@@ -108,18 +113,43 @@ class NetworkOracle(ABC):
         if self._kind is None:
             self._look_at(graphs[0])
         assert self._kind is not None
-        most = min(self.max_batch, at_once(graphs), self._at_most or MAX_BATCH)
-        if not together(self.roles):
-            most = 1
-        parts = [self._run(graphs[i : i + most]) for i in range(0, len(graphs), most)]
+        parts = self._in_batches(graphs)
         out = np.concatenate(parts)
-        if most > 1 and len(graphs) > 1:
+        if len(parts) < len(graphs) or self._as_matrix:
             close = margins(out, self._kind) < _TIE * _size(out)
             for i in np.flatnonzero(close).tolist():
-                out[i] = self._run([graphs[i]])[0]
+                out[i] = self.alone(graphs[i])[0]
         if self._kind in ("probabilities", "probability"):
             shares_of(out, self._kind, self.who)  # refuse labels from invalid probabilities
         return out
+
+    def alone(self, graph: Graph) -> npt.NDArray[Any]:
+        """Scores of one graph, whose answer is that of the network for this graph alone."""
+        return self._run([graph])
+
+    def _in_batches(self, graphs: Sequence[Graph]) -> list[npt.NDArray[Any]]:
+        """Scores of graphs, in batches of the size that is fastest here."""
+        most = min(self.max_batch, self._at_most or MAX_BATCH) if together(self.roles) else 1
+        if self._size is None:
+            self._size = BatchSize(most)
+            self._size.expect(self._numbers(graphs[0]))
+        size, limit = self._size, at_once(graphs)
+        parts, start = [], 0
+        while start < len(graphs):
+            some = graphs[start : start + min(size.next(len(graphs) - start), limit)]
+            began = self._clock()
+            parts.append(self._run(some))
+            size.record(len(some), self._clock() - began)
+            start += len(some)
+        return parts
+
+    #: Processor time, which a busy machine does not change.
+    _clock = staticmethod(time.process_time)
+
+    def _numbers(self, graph: Graph) -> int:
+        """Edges times width of a graph: what a layer reads of it."""
+        width = graph.n_nodes if self._rows is None else self._rows(graph).shape[1]
+        return int((2 * graph.n_edges + graph.n_nodes) * width)
 
     def _run(self, graphs: Sequence[Graph]) -> npt.NDArray[Any]:
         """Checked scores of one batch of graphs."""

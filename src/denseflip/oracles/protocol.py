@@ -43,9 +43,11 @@ class Oracle(Protocol):
     An oracle may offer more, which a `Session` uses: ``predict_edits(base, edits)``, the labels of
     ``base`` with the pairs of each array of codes flipped, without building a graph; ``classes``,
     the labels that it knows; ``predict_proba(graphs)``, one row of probabilities per graph in the
-    order of ``classes``. An oracle whose answer for an edited graph depends on the graph that was
-    edited (because it uses weights, say) offers ``about(graph, target)``, the oracle for edited
-    versions of that graph, and may return the weights it uses by ``edge_weights(graph)``.
+    order of ``classes``; ``gradient(graph, label)``, a `PairGradient` or an array with the change
+    of the label's score for each pair that is flipped. An oracle whose answer for an edited graph
+    depends on the graph that was edited (because it uses weights, say) offers
+    ``about(graph, target)``, the oracle for edited versions of that graph, and may return the
+    weights it uses by ``edge_weights(graph)``.
     """
 
     def predict(self, graphs: Sequence[Graph]) -> Sequence[Any]:
@@ -222,15 +224,15 @@ def classes_of(oracle: Oracle) -> tuple[Label, ...]:
     return tuple(clean_label(c) for c in classes)
 
 
-def predict_edits_of(oracle: Oracle) -> Callable[..., Any] | None:
-    """The oracle's ``predict_edits``, if it belongs with its ``predict``.
+def ability_of(oracle: Oracle, name: str) -> Callable[..., Any] | None:
+    """What an oracle offers under a name, if it belongs with its ``predict``; None if nothing.
 
     A class that overrides ``predict`` alone, or passes everything else on to another oracle,
-    inherits a ``predict_edits`` that does not match its ``predict``.
+    inherits a ``predict_edits`` or ``gradient`` that does not match its ``predict``.
     """
-    found = getattr(oracle, "predict_edits", None)
+    found = getattr(oracle, name, None)
     for place in (getattr(oracle, "__dict__", {}), *map(vars, type(oracle).__mro__)):
-        if "predict_edits" in place:
+        if name in place:
             return found
         if "predict" in place:
             return None

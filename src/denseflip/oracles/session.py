@@ -10,30 +10,43 @@ import math
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Any, TypeVar
 
 from denseflip.counterfactual import Label
-from denseflip.errors import DenseflipError, InvalidParameterError, OracleError, whole_number
+from denseflip.errors import (
+    DenseflipError,
+    GradientError,
+    InvalidParameterError,
+    OracleError,
+    whole_number,
+)
 from denseflip.graph import Graph
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.base_session import BudgetSpentError as BudgetSpentError
 from denseflip.oracles.base_session import Event as Event
+from denseflip.oracles.gradients import CALLS, PairGradient, clean_gradient
 from denseflip.oracles.lookahead import FlipOdds, pace_of
 from denseflip.oracles.protocol import (
     Answer,
     Oracle,
+    ability_of,
     check_answers,
     classes_of,
     clean_label,
     clean_labels,
     clean_probabilities,
-    predict_edits_of,
 )
 
 T = TypeVar("T")
 
 MAX_BATCH = 64
+NO_GRADIENT = (
+    "This classifier offers no gradient: it has no gradient(graph, label). Torch modules and "
+    "linear classifiers of pairs, degrees or region densities have one. Use information='auto', or "
+    "a method that needs labels only."
+)
 _FEW_LABELS = 256  # labels whose answers are kept ready
 _MAX_EDGES_AHEAD = 8_000_000  # graphs held at once, counted in edges: bounds the memory
 
@@ -52,6 +65,7 @@ class Session(BaseSession):
     max_batch : the largest number of graphs evaluated together; changes speed only.
     confidence : whether to query probabilities too (`Answer.confidence`); the oracle must then have
         ``predict_proba`` and ``classes``.
+    information : what searches may use of the oracle; see `BaseSession`.
     on_event : called with an `Event` whenever something happens.
 
     Attributes
@@ -71,6 +85,7 @@ class Session(BaseSession):
         time_limit: float | None = None,
         max_batch: int = MAX_BATCH,
         confidence: bool = False,
+        information: str = "auto",
         on_event: Callable[[Event], object] | None = None,
     ) -> None:
         if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
@@ -86,16 +101,19 @@ class Session(BaseSession):
         self._classes = classes_of(oracle) if confidence else None
         self.has_confidence, self.required_confidence = confidence, None
         self.timed = time_limit is not None
-        self._predict_edits = predict_edits_of(oracle)
+        self.information = information
+        self._predict_edits = ability_of(oracle, "predict_edits")
         self.timing = pace_of(oracle)
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
         self._plain: dict[tuple[type, Any], Answer] = {}
+        self._gradients: dict[tuple[int, Label], PairGradient] = {}
         self._walked = 0  # graphs evaluated for the search, queried or not; limited by the budget
         self.calls = 0
         self.background_calls = 0
         self.evaluations = 0
         self.predictions = 0
+        self.gradients = 0
 
     # ---- state --------------------------------------------------------------------------
 
@@ -147,6 +165,53 @@ class Session(BaseSession):
         if self.on_event is not None:
             self.on_event(Event("answer", self.calls, graph, answer))
         return answer
+
+    @cached_property
+    def _gradient(self) -> Callable[[Graph, Label], Any] | None:
+        """The oracle's own gradient, if it may be used."""
+        allowed = self.information in ("auto", "gradients")
+        return ability_of(self.oracle, "gradient") if allowed else None
+
+    @property
+    def offers_gradient(self) -> bool:
+        """Whether the oracle offers gradients and they may be used."""
+        return self._gradient is not None
+
+    def gradient(self, graph: Graph, label: Label) -> PairGradient:
+        """How much the score of a label changes for each flipped pair; counts as two calls."""
+        key = graph.key, label
+        if key in self._gradients:
+            return self._gradients[key]
+        if self._gradient is None:
+            raise GradientError(NO_GRADIENT)
+        self.charge(CALLS)
+        self._notify_evaluation([graph])
+        try:
+            given = self._call(self._gradient, [graph], graph, label)
+        except GradientError:
+            raise
+        except OracleError as error:
+            msg = f"The gradient of the classifier cannot be computed. {error}"
+            raise GradientError(msg) from error
+        found = clean_gradient(given, graph)
+        self.calls += int(min(CALLS * (found.passes - 1), self.remaining))
+        self.gradients += 1
+        self._check_side(found, graph, label)
+        self._gradients[key] = found
+        return found
+
+    def _check_side(self, found: PairGradient, graph: Graph, label: Label) -> None:
+        """Raise if the score of a gradient contradicts the label of the graph."""
+        known = self._answers.get(graph.key)
+        if known is None or found.score is None or abs(found.score) < 1e-3:
+            return
+        if (known.label == label) != (found.score > 0):
+            msg = (
+                f"The classifier's gradient contradicts its label: it labels the graph "
+                f"{known.label!r}, but the score of {label!r} is {found.score:.3g}. The score of a "
+                "label must be positive if the classifier gives this label, and negative otherwise."
+            )
+            raise GradientError(msg)
 
     def look_ahead(
         self,
@@ -356,3 +421,16 @@ class Session(BaseSession):
 def open_session(oracle: Oracle | BaseSession, **options: Any) -> BaseSession:
     """Open a session for an oracle; a session is returned as it is."""
     return oracle if isinstance(oracle, BaseSession) else Session(oracle, **options)
+
+
+def confidences_of(session: BaseSession, *graphs: Graph) -> tuple[float | None, ...]:
+    """The classifier's confidence in its labels of these graphs; None if it gives none."""
+    oracle = session.oracle
+    if not hasattr(oracle, "predict_proba") or getattr(oracle, "classes", None) is None:
+        return tuple(None for _ in graphs)
+    other = Session(oracle, confidence=True)
+    sure = []
+    for graph in graphs:
+        answer, label = other.peek(graph), session.peek(graph).label
+        sure.append((answer.probabilities or {}).get(label))
+    return tuple(sure)

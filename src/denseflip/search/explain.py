@@ -21,7 +21,7 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError, Event
 from denseflip.oracles.progress import FlipRecorder
 from denseflip.oracles.protocol import Oracle, about_graph
-from denseflip.oracles.session import MAX_BATCH, Session
+from denseflip.oracles.session import MAX_BATCH, Session, confidences_of
 from denseflip.request import Request, takes_request
 from denseflip.search.claims.stability import check_refits, with_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
@@ -31,8 +31,10 @@ from denseflip.search.core.method import Method
 from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.core.target import as_target, check_target_seen
+from denseflip.search.core.towards import check_information, information_note
 from denseflip.search.methods.registry import method_for, takes
 from denseflip.search.postprocess.diverse import KEPT, RepeatedSearch, diversify
+from denseflip.search.postprocess.plausible import exchanged_trace
 from denseflip.search.postprocess.requirements import Requirements
 from denseflip.search.postprocess.robust_claim import make_claim_robust
 from denseflip.search.postprocess.weights import with_weights
@@ -240,7 +242,10 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         budget=request.budget,
         time_limit=request.time_limit,
         max_batch=case.batch,
-        confidence=CONFIDENCE in case.method.needs or request.confidence is not None,
+        confidence=CONFIDENCE in case.method.needs
+        or request.confidence is not None
+        or request.information == "probabilities",
+        information=request.information,
         on_event=on_event if recorder is None else recorder,
     )
     own = session.query(case.graph)
@@ -275,6 +280,7 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
             )
         run.is_reached = True
         return run
+    check_information(case.method, request.information, session)
     check_target_seen(problem, case.oracle)
     for need in sorted(case.method.needs, reverse=True):
         check_given(need, case.method.name.split("+")[0], case.nodes, known)
@@ -327,8 +333,10 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
             status = Status.BUDGET if spent else Status.EXHAUSTED
             return _Answer(status, facts={"iterations": facts["iterations"]})
         facts |= case.requirements.fulfil(candidate, case.method, seed, found, robustness)
+        regions = None if found.as_read is None else found.as_read.regions
+        kept = exchanged_trace(candidate, found, regions) if candidate.steps else None
         session.confirm([case.graph, candidate.graph], times=case.request.confirm)
-        if candidate.steps:  # what was seen of the graph before it was refined
+        if candidate.steps and kept is None:  # what was seen of the graph before it was refined
             found.notes = ()
             if found.as_read is not None and found.as_read.language != "pairs":
                 facts["as_read"] = facts["stability"] = None
@@ -339,11 +347,13 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
         if case.method.refiners or candidate.graph != found.graph:
             facts["minimal"] = candidate.minimal
         found.graph, found.label = candidate.graph, candidate.label
-        found.trace += candidate.steps
+        found.trace = found.trace + candidate.steps if kept is None else kept
     elif bound is not None and (why := bound.bound()):
         problem.note(why)
     if session.gave_up:
         problem.note(GAVE_UP)
+    if used := information_note(case.request.information, session):
+        problem.note(used)
     return _Answer(found.status, found, facts)
 
 
@@ -451,7 +461,7 @@ def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[C
             stability=walk.stability,
             chosen=walk.chosen,
             notes=(*result.notes, *walk.notes),
-            confidence_after=_confidence(session, walk.graph)[0],
+            confidence_after=confidences_of(session, walk.graph)[0],
         )
         for walk in found.front
     )
@@ -460,7 +470,7 @@ def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[C
 def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
     case, session, problem = run.case, run.session, run.problem
     after = facts.get("edits", Edits()).apply(problem.graph)
-    before, then = _confidence(session, problem.graph, after)
+    before, then = confidences_of(session, problem.graph, after)
     bound = problem.constraints
     if run.search_calls is not None:
         facts["search_calls"] = run.search_calls
@@ -484,16 +494,3 @@ def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
         refused={} if bound is None else dict(bound.refused),
         **{"edits": Edits(), "label_after": problem.label, **facts},
     )
-
-
-def _confidence(session: BaseSession, *graphs: Graph) -> tuple[float | None, ...]:
-    """The classifier's confidence in its labels of these graphs; None if it gives none."""
-    oracle = session.oracle
-    if not hasattr(oracle, "predict_proba") or getattr(oracle, "classes", None) is None:
-        return tuple(None for _ in graphs)
-    other = Session(oracle, confidence=True)
-    sure = []
-    for graph in graphs:
-        answer, label = other.peek(graph), session.peek(graph).label
-        sure.append((answer.probabilities or {}).get(label))
-    return tuple(sure)

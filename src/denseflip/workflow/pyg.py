@@ -5,6 +5,7 @@ PyTorch Geometric is imported on first access to the class.
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any
 
@@ -45,10 +46,12 @@ def _explainer() -> Any:
         Give it to ``torch_geometric.explain.Explainer`` with ``explanation_type="model"``,
         ``edge_mask_type="object"``, no node mask, and a model configuration of
         ``task_level="graph"``. The explanation's ``edge_mask`` is 1 for the edges that the
-        counterfactual removes. Further fields are ``added_edge_index`` (pairs that it adds, in both
-        directions),
-        ``removed_edge_index``, ``counterfactual_edge_index``, ``found``, ``label_before``,
-        ``label_after``, ``sentence``, ``story`` and ``counterfactual`` (the result of denseflip).
+        counterfactual removes. A mask cannot show pairs that it adds: ``note`` says how many there
+        are, and a counterfactual without removals also gives a warning, because measures of the
+        mask, such as ``fidelity``, say nothing about it. Further fields are ``added_edge_index``
+        (pairs that it adds, in both directions), ``removed_edge_index``,
+        ``counterfactual_edge_index``, ``found``, ``label_before``, ``label_after``, ``sentence``,
+        ``story`` and ``counterfactual`` (the result of denseflip).
 
         Parameters
         ----------
@@ -147,7 +150,11 @@ def _explainer() -> Any:
             gone = {pair for u, v in result.edits.removed for pair in ((u, v), (v, u))}
             ends = edge_index.t().tolist()
             mask = torch.tensor([float((u, v) in gone) for u, v in ends])
+            note = _note(len(result.edits.added), len(result.edits.removed), found=result.found)
+            if result.found and note and not gone:
+                warnings.warn(note, UserWarning, stacklevel=2)
             return Explanation(
+                note=note,
                 edge_mask=mask.to(edge_index.device),
                 added_edge_index=_both(result.edits.added, edge_index),
                 removed_edge_index=_both(result.edits.removed, edge_index),
@@ -212,6 +219,22 @@ def _checked_features(features: Any, x: Any, graph: Graph) -> Any:
         )
         raise InvalidParameterError(msg, parameter="features")
     return features
+
+
+def _note(added: int, removed: int, *, found: bool) -> str:
+    """What the mask does not show; empty if it shows everything."""
+    if not found:
+        return "No counterfactual was found, so edge_mask is empty."
+    if not added:
+        return ""
+    pairs = f"{added:,} {'pair' if added == 1 else 'pairs'}"
+    if removed:
+        return f"edge_mask shows the {removed:,} removed edges only; {pairs} are added as well."
+    return (
+        f"The counterfactual adds {pairs} and removes no edge, so edge_mask is empty and measures "
+        "of the mask (fidelity) say nothing about it. See added_edge_index, or pass "
+        'constraints={"only": "remove"} for removals only.'
+    )
 
 
 def _output(config: Any) -> str:

@@ -30,6 +30,7 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
             "dat",
             "medoid",
             "tight",
+            "gradient",
         ),
         *("cell", "plex", "quasi", "core", "truss", "club", "densest", "community"),
         *("+bw", "+bw1", "+min"),
@@ -49,6 +50,7 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
         "dat": ("background",),
         "medoid": ("background",),
         "cell": ("regions",),
+        "gradient": ("gradient",),
     }
     assert "(needs regions, background)" in str(next(m for m in methods() if m.name == "blocks"))
 
@@ -149,6 +151,6 @@ def test_a_variant_is_another_method_with_other_parameters(variant, base, parame
 def test_every_method_is_in_a_group():
     groups = {group: [m.name for m in methods() if m.group == group] for group in GROUPS}
     assert groups["variant"] == ["rcli", "dbs", "medoid"]
-    assert groups["advanced"] == ["brief", "race", "best", "tight"]
+    assert groups["advanced"] == ["brief", "race", "best", "tight", "gradient"]
     assert groups["refinement"] == ["+bw", "+bw1", "+min"]
     assert sum(map(len, groups.values())) == len(methods())

@@ -400,3 +400,25 @@ def test_figures_that_cannot_be_are_refused() -> None:
     assert "not measured" in str(Robustness(0.9, 0.01, 0, 0))
     assert Plausibility(0).implausible is None
     assert not Plausibility(0, most=1.0).reached
+
+
+def test_a_plausible_answer_keeps_its_sentence() -> None:
+    """Edits are exchanged inside the places of the sentence, so that it still holds."""
+    from denseflip.classifiers.presets import fit_oracle
+    from denseflip.datasets import make_synthetic
+    from denseflip.workflow.explain_and_describe import explain_and_describe
+    from denseflip.workflow.subject import find_subject
+
+    data = make_synthetic(n_per_class=12, seed=2)
+    oracle = fit_oracle(data, "regions-logistic")
+    told = 0
+    for i in range(4):
+        plain = explain_and_describe(find_subject(data, i), oracle, background=data)
+        story = explain_and_describe(find_subject(data, i), oracle, background=data, plausible=True)
+        result = story.result
+        assert result.plausibility is not None
+        assert result.replay() == result.counterfactual
+        assert result.as_read == plain.result.as_read
+        assert story.short == plain.short
+        told += result.plausibility.swapped > 0 and story.true_as_read
+    assert told

@@ -158,3 +158,24 @@ def test_without_torch_geometric_the_line_to_type_is_told(monkeypatch):
         from denseflip.workflow.pyg import DenseflipExplainer  # noqa: F401
     with pytest.raises(AttributeError, match="no attribute 'Explainer'"):
         pyg.Explainer  # noqa: B018
+
+
+def test_additions_are_said_and_not_shown_as_an_empty_mask(module):
+    import warnings
+
+    given = tensors()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        told = explainer(module, constraints={"only": "add"}, method="tri")(**given)
+        if not told.found:  # this graph needs removals: take one of the other class
+            other = next(
+                g for g in models.GRAPHS if explainer(module)(**tensors(g)).added_edge_index.numel()
+            )
+            given = tensors(other)
+    with pytest.warns(UserWarning, match="removes no edge"):
+        told = explainer(module, constraints={"only": "add"}, method="tri")(**given)
+    assert told.found
+    assert not told.edge_mask.any()
+    assert "fidelity" in told.note
+    removed = explainer(module, constraints={"only": "remove"}, method="tri")
+    assert "edge_mask shows" not in removed(**given).note

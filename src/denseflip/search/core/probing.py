@@ -18,6 +18,7 @@ import numpy as np
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.graph import Codes, Graph
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError, SessionView
+from denseflip.oracles.gradients import CALLS, PairGradient
 from denseflip.oracles.lookahead import FlipOdds
 from denseflip.oracles.protocol import Answer
 from denseflip.search.core.problem import Problem
@@ -331,6 +332,11 @@ class SharedSession(SessionView):
         if new:
             super().query_all(new.values())
         return [session.recall(graph) for graph in graphs]
+
+    def gradient(self, graph: Graph, label: Label) -> PairGradient:
+        """How much a label's score changes for each flipped pair, within this part."""
+        self._check_covers(CALLS)
+        return self._session.gradient(graph, label)
 
     def without_constraints(self) -> BaseSession:
         """The same part of the budget with all graphs permitted."""

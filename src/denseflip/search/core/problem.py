@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from denseflip.search.constraints.bound_constraints import BoundConstraints
 
 REGIONS, BACKGROUND, CONFIDENCE = "regions", "background", "confidence"
+GRADIENT = "gradient"
 
 SPENT = "The budget was spent while the search was still improving its answer."
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from denseflip.counterfactual import Status
 from denseflip.errors import check_name
@@ -69,6 +70,7 @@ class Auto(Conversation):
     balance: str = "auto"
     reference: str = "classifier"
     stable: float | None = None
+    uses: ClassVar[tuple[str, ...]] = ("probabilities", "gradients")
 
     def __post_init__(self) -> None:
         check_sentence_options(self)

@@ -33,6 +33,7 @@ class Belief:
     cells : if pairs of one cell may have similar weights: the cell of every edit, and 1 where it
         adds its pair, -1 where it removes it.
     share : the share of the variance of a pair's weight that is common to its cell.
+    prior : the mean of the level and of every gain before any answer; by default 0.
 
     Attributes
     ----------
@@ -48,7 +49,9 @@ class Belief:
         unit: float = 1.0,
         cells: tuple[Ints, Floats] | None = None,
         share: float = 0.5,
+        prior: tuple[float, Floats] | None = None,
     ) -> None:
+        self._prior_level, self._prior = prior or (0.0, np.zeros(len(start)))
         self.start = start
         self.noise = noise
         self.unit = unit
@@ -73,7 +76,7 @@ class Belief:
 
     def gains(self) -> Floats:
         """The mean gain of every edit."""
-        return self._reach(self._pull)
+        return self._prior + self._reach(self._pull)
 
     def _reach(self, pull: Floats) -> Floats:
         """The change of every mean gain for these coefficients of the queries."""
@@ -86,7 +89,11 @@ class Belief:
     def level(self) -> float:
         """The mean score of the original."""
         alike, _ = self._compare(np.empty(0, dtype=np.int64))
-        return float(alike @ self._pull)
+        return self._prior_level + float(alike @ self._pull)
+
+    def _mean(self, edits: Ints, alike: Floats) -> float:
+        """The mean score of these edits, given their covariances with earlier queries."""
+        return self._prior_level + float(self._prior[edits].sum()) + float(alike @ self._pull)
 
     def spreads(self) -> Floats:
         """The standard deviation of the gain of every edit."""
@@ -97,7 +104,7 @@ class Belief:
         """Mean and standard deviation of the score of these edits."""
         alike, own = self._compare(edits)
         left = own - float(alike @ self._known @ alike)
-        return float(alike @ self._pull), sqrt(max(left, 1e-12))
+        return self._mean(edits, alike), sqrt(max(left, 1e-12))
 
     def learn(self, edits: Ints, flipped: bool) -> None:
         """Update with the answer that the original with these edits flips, or does not."""
@@ -105,7 +112,7 @@ class Belief:
         seen = self._known @ alike
         total = max(own - float(alike @ seen), 0.0) + self.noise**2
         side = 1.0 if flipped else -1.0
-        z = side * float(alike @ self._pull) / sqrt(total)
+        z = side * self._mean(edits, alike) / sqrt(total)
         ratio = _hazard(z)
         self.evidence += log(max(0.5 * erfc(-z / sqrt(2)), 1e-280))
         self._add(edits, seen, side * ratio / sqrt(total), ratio * (ratio + z) / total)
@@ -115,7 +122,7 @@ class Belief:
         alike, own = self._compare(edits)
         seen = self._known @ alike
         total = max(own - float(alike @ seen), 0.0) + self.noise**2
-        off = score / self.unit - float(alike @ self._pull)
+        off = score / self.unit - self._mean(edits, alike)
         self.evidence -= (off**2 / total + log(2 * pi * total)) / 2 + log(self.unit)
         self._add(edits, seen, off / total, 1 / total)
 

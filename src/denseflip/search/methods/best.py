@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, SharedSession
 from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate
+from denseflip.search.core.towards import gains_at
 from denseflip.search.methods.baselines import ContrastList, first_allowed
 from denseflip.search.methods.brief import (
     Brief,
@@ -33,6 +35,7 @@ from denseflip.search.methods.brief import (
     unsuitable,
     with_stable,
 )
+from denseflip.search.methods.gradient import GradientSearch
 from denseflip.search.methods.race import Race, refine_to_the_end
 from denseflip.search.methods.tight import Tight
 
@@ -115,6 +118,7 @@ class Best(Conversation):
     balance: str = "auto"
     reference: str = "classifier"
     stable: float | None = None
+    uses: ClassVar[tuple[str, ...]] = ("probabilities", "gradients")
 
     def __post_init__(self) -> None:
         check_name("objective", self.objective, OBJECTIVES)
@@ -184,6 +188,13 @@ class _Portfolio:
 
     def _fewest_edits(self) -> None:
         """Run the searches for few edits that suit the classifier, until one edit is enough."""
+        if self.session.offers_gradient:
+            self._run("gradient", GradientSearch().search, part=0.5, refine=True)
+            if any(a.member == "gradient" and a.walk.minimal for a in self.answers) and (
+                self.problem.constraints is None and self._is_exact()
+            ):
+                self._leave_out("the other searches", "no answer has fewer edits")
+                return
         linearity = estimate_linearity(Probe(self.problem, self.session, keep=False))
         if self._has_background():
             self._run("con", ContrastList(), part=0.25, refine=True)
@@ -204,6 +215,11 @@ class _Portfolio:
                 "tight",
                 f"{share} % of the mixtures of two graphs of that class are classified differently",
             )
+
+    def _is_exact(self) -> bool:
+        """Whether the classifier is linear in the edges, by its own gradient."""
+        gains = gains_at(self.problem, self.session, self.problem.graph)
+        return gains is not None and gains.exact
 
     # ---- the searches -------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,10 +19,12 @@ from denseflip.counterfactual import Label
 from denseflip.errors import whole_number
 from denseflip.graph import Codes, Pair
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
+from denseflip.oracles.gradients import PairGradient
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, SharedSession
 from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate, MinimalRefine
+from denseflip.search.core.towards import gains_at, ordered
 from denseflip.search.methods.baselines import helpful_changes, shuffled
 from denseflip.search.methods.orders import NodeSum, joined
 
@@ -50,7 +53,7 @@ class Race(Conversation):
 
     The orders are: `tri` in both directions, each also with its additions alone and its removals
     alone; the list of `con`; the differences to the nearest graphs of another class, shuffled; and
-    random swaps. Without a background there are fewer.
+    random swaps. Without a background there are fewer. With gradients, their order is one more.
 
     Parameters
     ----------
@@ -62,6 +65,7 @@ class Race(Conversation):
     nearest: int = 3
     swaps: int = 4
     finalists: int = 3
+    uses: ClassVar[tuple[str, ...]] = ("gradients",)
 
     def __post_init__(self) -> None:
         whole_number("nearest", self.nearest)
@@ -71,7 +75,7 @@ class Race(Conversation):
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Follow the orders, and refine the first that flip."""
         session = SharedSession(session)
-        orders = list(self.orders(problem))
+        orders = list(self.orders(problem, gains_at(problem, session, problem.graph)))
         finals = self.first_flips(problem, Probe(problem, session), orders)
         if not finals:
             problem.note(
@@ -81,9 +85,11 @@ class Race(Conversation):
             return problem.end(problem.graph, problem.label)
         return _smallest(problem, session, finals)
 
-    def orders(self, problem: Problem) -> Iterator[EditOrder]:
-        """The orders to follow."""
+    def orders(self, problem: Problem, gains: PairGradient | None = None) -> Iterator[EditOrder]:
+        """The orders to follow; that of the gradient first, if there is one."""
         graph, rng = problem.graph, problem.rng
+        if gains is not None:
+            yield EditOrder("gradient", ordered(problem, gains.pairs, gains.values))
         dense, sparse = _by_triangles(problem, reverse=False), _by_triangles(problem, reverse=True)
         if not problem.one_way:  # otherwise they equal the next ones
             yield EditOrder("tri", _alternating(*dense))

@@ -14,7 +14,7 @@ from typing import Any
 from denseflip.errors import InvalidParameterError, UnknownNameError, check_choice, check_name
 from denseflip.request import Request
 from denseflip.search.core.method import Conversation, Method, Stream, needs_of
-from denseflip.search.core.problem import BACKGROUND, CONFIDENCE, REGIONS
+from denseflip.search.core.problem import BACKGROUND, CONFIDENCE, GRADIENT, REGIONS
 from denseflip.search.core.refinement import REFINERS, as_refiners
 from denseflip.search.methods.auto import Auto
 from denseflip.search.methods.baselines import Bidirectional, ClosestGraph, ContrastList, EdgeSwap
@@ -23,6 +23,7 @@ from denseflip.search.methods.blocks import Rank, RegionRank, Schedule
 from denseflip.search.methods.brief import Brief
 from denseflip.search.methods.cell import RegionBlocks
 from denseflip.search.methods.dcs import DCS, BothWays, Renumbered, cell, method_of
+from denseflip.search.methods.gradient import GradientSearch
 from denseflip.search.methods.race import Race
 from denseflip.search.methods.structure_blocks import (
     CliqueDensify,
@@ -197,6 +198,7 @@ METHODS: dict[str, RegisteredMethod] = {
     "dat": RegisteredMethod(ClosestGraph),
     "medoid": RegisteredMethod(medoid, group="variant", variant_of="dat with medoid=true"),
     "tight": RegisteredMethod(Tight, group="advanced"),
+    "gradient": RegisteredMethod(GradientSearch, group="advanced"),
     "cell": RegisteredMethod(cell),
     **{name: RegisteredMethod(method_of(kind)) for name, kind in STRUCTURES.items()},
 }
@@ -245,7 +247,7 @@ def methods() -> list[MethodInfo]:
 
 
 def _in_order(needs: frozenset[str]) -> tuple[str, ...]:
-    return tuple(need for need in (REGIONS, BACKGROUND, CONFIDENCE) if need in needs)
+    return tuple(need for need in (REGIONS, BACKGROUND, CONFIDENCE, GRADIENT) if need in needs)
 
 
 def make_method(name: str, /, **parameters: Any) -> Method:

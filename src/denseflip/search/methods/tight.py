@@ -11,14 +11,15 @@ of the answer is certified to be needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log, sqrt
+from typing import ClassVar
 
 import numpy as np
 
 from denseflip.errors import whole_number
 from denseflip.graph import Codes
-from denseflip.graph.pairs import are_among
+from denseflip.graph.pairs import all_pairs, are_among
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Answer
 from denseflip.search.core.method import Conversation
@@ -26,6 +27,7 @@ from denseflip.search.core.probing import NO_CODES, Probe, certify
 from denseflip.search.core.problem import CONFIDENCE, SPENT, Problem, StopSearch, Walk
 from denseflip.search.methods.baselines import helpful_changes
 from denseflip.search.methods.belief import Belief, Floats, Ints
+from denseflip.search.methods.gradient import GradientRun, GradientSearch
 
 MOST_PAIRS = 60_000  # candidate pairs; in larger graphs those that differ most come first
 MOST_GRAPHS = 400  # background graphs to learn from
@@ -56,6 +58,7 @@ class Tight(Conversation):
     questions: int = 320
     guided: bool = False
     pool: int | None = None
+    uses: ClassVar[tuple[str, ...]] = ("probabilities", "gradients")
 
     def __post_init__(self) -> None:
         whole_number("questions", self.questions, minimum=1)
@@ -69,13 +72,31 @@ class Tight(Conversation):
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search, and certify the answer."""
-        search = _TightSearch(problem, session, self)
+        if session.information == "probabilities":
+            return replace(self, guided=True)._search(problem, session)
+        return self._search(problem, session)
+
+    def _search(self, problem: Problem, session: BaseSession) -> Walk:
+        known = self._along_gradient(problem, session) if session.offers_gradient else None
+        if known is not None and known.exact and problem.constraints is None:
+            return known.finish()  # no other edits can be fewer
+        search = _TightSearch(problem, session, self, known)
         search.begin()
         search.narrow()
         search.query_directly()
         if search.limited_by_budget:
             problem.note(SPENT)
         return search.finish()
+
+    def _along_gradient(self, problem: Problem, session: BaseSession) -> GradientRun | None:
+        """An answer along the gradient, to begin with; None if there is none."""
+        notes = list(problem.notes)
+        search = GradientRun(problem, session, GradientSearch(), required=False)
+        if not search.find():
+            problem.notes[:] = [n for n in problem.notes if n in notes or "gradient" in n]
+            return None
+        search.shorten()
+        return search
 
 
 @dataclass(frozen=True)
@@ -100,14 +121,20 @@ BY_SCORES = _DrawSizes(2500, 30, 10)  # a score says more than a label, so pools
 class _TightSearch:
     """One search of `tight`: its queries, what it has learnt, and the best answer."""
 
-    def __init__(self, problem: Problem, session: BaseSession, plan: Tight) -> None:
-        self.problem, self.session, self.plan = problem, session, plan
+    def __init__(
+        self, problem: Problem, session: BaseSession, plan: Tight, known: GradientRun | None = None
+    ) -> None:
+        self.problem, self.session, self.plan, self.known = problem, session, plan, known
         self.probe = Probe(problem, session)
         self.n_queries = 1  # that about the original
         self.queried: dict[int, bool] = {}
         self.best: Codes | None = None
         self.others = self._other_graphs()
         self.codes = self._candidates()
+        if known is not None and (self.best is None or len(known.best) < len(self.best)):
+            self.best = known.best
+            self.probe.answer(self.best)  # known, and kept as the best so far
+            self.codes = np.union1d(self.codes, self.best)
         self.free = np.flatnonzero(are_among(self.codes, problem.free(self.codes)))
         self.beliefs = self._first_beliefs()
         self._learn(NO_CODES, session.peek(problem.graph))
@@ -145,8 +172,7 @@ class _TightSearch:
         """The candidate pairs, sorted."""
         graph, n = self.problem.graph, self.problem.graph.n_nodes
         if graph.n_pairs <= MOST_PAIRS:
-            u, v = np.triu_indices(n, 1)
-            return (u * n + v).astype(np.int64)
+            return all_pairs(n)
         first = NO_CODES if self.best is None else self.best
         seen = np.concatenate([graph.codes, *(codes for codes, _ in self.others)])
         pairs, counts = np.unique(seen, return_counts=True)
@@ -171,7 +197,8 @@ class _TightSearch:
         start = signs * (joined - share)
         level = sqrt(max(float((share * (1 - share)).sum()), float(self.problem.graph.n_edges), 1))
         self.signs = signs
-        beliefs = [Belief(start, level=level, unit=self._unit(level))]
+        prior = self._prior()
+        beliefs = [Belief(start, level=level, unit=self._unit(level), prior=prior)]
         if (cells := self._cells()) is not None:
             spread = self._spread_by_cells(cells, signs * start)
             level = sqrt((1 - IN_CELLS) * level**2 + IN_CELLS * max(spread, level**2))
@@ -182,9 +209,19 @@ class _TightSearch:
                     unit=self._unit(level),
                     cells=(cells, signs),
                     share=IN_CELLS,
+                    prior=prior,
                 )
             )
         return beliefs
+
+    def _prior(self) -> tuple[float, Floats] | None:
+        """The level and the gains by the gradient, in units of the spread of a gain."""
+        if self.known is None:
+            return None
+        effects = self.known.effect
+        gains = effects.at(self.codes)
+        unit = float(np.sqrt(np.mean(gains**2))) or 1.0
+        return (effects.score or 0.0) / unit, gains / unit
 
     def _unit(self, level: float) -> float:
         """A gain of 1 in log-odds, from the spread of the scores of the data set."""

@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.counterfactual import Step
 from denseflip.errors import MissingInputError, shown
 from denseflip.graph import Codes, Graph
 from denseflip.graph.cells import Cells
-from denseflip.graph.pairs import are_among
+from denseflip.graph.pairs import all_pairs, are_among
 from denseflip.oracles.background import Background, Frequencies
 from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.result_scores import Plausibility
 from denseflip.search.core.probing import boundary
-from denseflip.search.core.problem import Problem
+from denseflip.search.core.problem import Problem, Walk
 from denseflip.search.core.refinement import Candidate
 
 Floats = npt.NDArray[np.float64]
@@ -129,7 +130,12 @@ class Realism:
 
 
 def make_plausible(
-    candidate: Candidate, accept: Callable[[Graph], Any], *, swap: bool, most: float | None
+    candidate: Candidate,
+    accept: Callable[[Graph], Any],
+    *,
+    swap: bool,
+    most: float | None,
+    regions: str | None = None,
 ) -> Plausibility:
     """Make a counterfactual more plausible, as objective (``swap``) or up to a bound (``most``).
 
@@ -140,6 +146,7 @@ def make_plausible(
         oracle.
     swap : whether to exchange edits for more plausible ones of the same place.
     most : the largest `Plausibility.implausible` that is allowed, or None.
+    regions : the taxonomy of the places that exchanges keep to; None for the first.
     """
     problem = candidate.problem
     real = Realism(problem, candidate.label)
@@ -155,7 +162,7 @@ def make_plausible(
         if most is not None:
             _approach(candidate, real, accept, most)
         if swap:
-            swapped = _exchange(candidate, real, accept, most)
+            swapped = _exchange(candidate, real, accept, most, regions)
     except BudgetSpentError:
         problem.note("The budget was spent while the answer was made more plausible.")
     figure = real.figure(candidate.graph, swapped=swapped, most=most)
@@ -165,6 +172,37 @@ def make_plausible(
             f"{figure.implausible:.2f} and lies on the way to the nearest real graph of its class."
         )
     return figure
+
+
+def exchanged_trace(candidate: Candidate, found: Walk, regions: str | None) -> list[Step] | None:
+    """The steps of a search with the edits that replace its own; None if places have changed.
+
+    A claim says how many connections change in which places. If the answer changed only inside
+    these places, with equal numbers, the claim still holds.
+    """
+    nodes, graph = candidate.problem.nodes, candidate.problem.graph
+    test = found.as_read
+    if nodes is None or regions is None or test is None or test.language != "regions":
+        return None
+    cells = Cells(nodes.taxonomy(regions))
+
+    def sides(codes: Codes) -> list[tuple[int, int]]:
+        joined = are_among(codes, graph.codes)
+        return list(zip(cells.numbers(codes).tolist(), joined.tolist(), strict=True))
+
+    pools: dict[tuple[int, int], list[int]] = {}
+    changed = candidate.graph.difference(graph)
+    for code, side in zip(changed.tolist(), sides(changed), strict=True):
+        pools.setdefault(side, []).append(code)
+    n, steps = graph.n_nodes, []
+    for step in found.trace:
+        codes = np.array([u * n + v for u, v in step.toggled], dtype=np.int64)
+        new = [pools[side].pop() if pools.get(side) else None for side in sides(codes)]
+        taken = [divmod(code, n) for code in new if code is not None]
+        if len(taken) < len(new):
+            return None
+        steps.append(step._replace(toggled=tuple(sorted(taken))))
+    return None if any(pools.values()) else steps
 
 
 # ---- as a bound ---------------------------------------------------------------------------------
@@ -206,7 +244,11 @@ def _approach(
 
 
 def _exchange(
-    candidate: Candidate, real: Realism, accept: Callable[[Graph], Any], most: float | None
+    candidate: Candidate,
+    real: Realism,
+    accept: Callable[[Graph], Any],
+    most: float | None,
+    regions: str | None,
 ) -> int:
     """Exchange edits for more plausible ones of the same cell; return how many.
 
@@ -218,7 +260,7 @@ def _exchange(
         return real.implausible(graph) or 0.0
 
     bound = None if most is None else max(most, far(candidate.graph))
-    swaps = list(_exchanges(candidate, real))
+    swaps = list(_exchanges(candidate, real, regions))
     swaps.sort(key=lambda swap: (-swap[0], swap[1], swap[2]))
     left, done = QUERIES, 0
     parts = [swaps] if swaps else []
@@ -239,7 +281,9 @@ def _exchange(
     return done
 
 
-def _exchanges(candidate: Candidate, real: Realism) -> Iterator[tuple[float, int, int]]:
+def _exchanges(
+    candidate: Candidate, real: Realism, regions: str | None
+) -> Iterator[tuple[float, int, int]]:
     """Exchanges that make the answer more plausible: the gain, the old pair, the new pair.
 
     Both pairs are in one cell, and both are added or both removed, so that a sentence about cells
@@ -259,7 +303,7 @@ def _exchanges(candidate: Candidate, real: Realism) -> Iterator[tuple[float, int
             continue
         sign = 1.0 if adds else -1.0
         worth_now, worth_then = sign * real.likely(now), sign * real.likely(pool)
-        place_now, place_then = _places(problem, now), _places(problem, pool)
+        place_now, place_then = (_places(problem, codes, regions) for codes in (now, pool))
         for place in np.unique(place_now):
             mine = np.flatnonzero(place_now == place)
             other = np.flatnonzero(place_then == place)
@@ -280,15 +324,14 @@ def _pool(problem: Problem, real: Realism, adds: bool) -> Codes:
     if real.graphs:
         seen = real.seen
     elif graph.n_nodes <= _DENSE // 2:
-        u, v = np.triu_indices(graph.n_nodes, 1)
-        seen = (u * graph.n_nodes + v).astype(np.int64)
+        seen = all_pairs(graph.n_nodes)
     else:
         return np.empty(0, dtype=np.int64)
     return seen[~are_among(seen, graph.codes)]
 
 
-def _places(problem: Problem, codes: Codes) -> npt.NDArray[np.int64]:
+def _places(problem: Problem, codes: Codes, regions: str | None) -> npt.NDArray[np.int64]:
     """The cell of each pair; without regions all pairs are in one."""
     if problem.nodes is None or not problem.nodes.regions:
         return np.zeros(len(codes), dtype=np.int64)
-    return Cells(problem.nodes.taxonomy()).numbers(codes)
+    return Cells(problem.nodes.taxonomy(regions)).numbers(codes)

@@ -65,7 +65,16 @@ class Requirements:
         method, seed : the method that found it, and the seed of the search.
         found : where the method ended.
         in_range : the robustness of that answer, if it was made as robust as it can be in range.
+
+        Notes
+        -----
+        Edits of a sentence that is true as read are exchanged within its places. If it speaks of
+        connections typical of the class, or of those that set it apart, none are exchanged: they
+        were drawn for that.
         """
+        test = found.as_read
+        regions = None if test is None else test.regions
+        any_pairs = test is None or test.language == "pairs" or test.reading == "any"
         out: dict[str, Any] = {}
         if self.noise is not None:
             if in_range is None:
@@ -75,16 +84,20 @@ class Requirements:
         if self.plausible or self.most is not None:
             before = candidate.graph
             rng = np.random.default_rng((seed, 3))
-            test = None
+            survives = None
             if self.noise is not None:
-                test = PerturbationTest(candidate.problem, candidate.session, self.noise, rng)
-            keep_robust = test is not None and out["robustness"].reached
-            accept = _acceptance_test(candidate, test if keep_robust else None)
+                survives = PerturbationTest(candidate.problem, candidate.session, self.noise, rng)
+            keep_robust = survives is not None and out["robustness"].reached
+            accept = _acceptance_test(candidate, survives if keep_robust else None)
             out["plausibility"] = make_plausible(
-                candidate, accept, swap=self.plausible, most=self.most
+                candidate,
+                accept,
+                swap=self.plausible and any_pairs,
+                most=self.most,
+                regions=regions,
             )
-            if test is not None and candidate.graph != before:
-                out["robustness"] = _measure_again(candidate, test, out["robustness"])
+            if survives is not None and candidate.graph != before:
+                out["robustness"] = _measure_again(candidate, survives, out["robustness"])
         return out
 
     def _robust(self, candidate: Candidate, method: Method, seed: int, found: Walk) -> Robustness:
