@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from denseflip.datasets.connectome import Keep, Matrix
 from denseflip.datasets.edge_lists import says_edges
 from denseflip.datasets.number_tables import BINARY, TEXT, read_table
-from denseflip.datasets.table_shapes import NumberTable, is_like_matrix, parse_table
+from denseflip.datasets.parse_tables import parse_table
+from denseflip.datasets.table_shapes import NumberTable, is_like_matrix
 from denseflip.datasets.text_cells import Cells, is_number, read_cells
 from denseflip.errors import DenseflipError, FileFormatError
 from denseflip.graph import Graph, Nodes

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from denseflip.checks import visible
 from denseflip.datasets.mat73 import is_hdf5, load_mat73
 from denseflip.datasets.matlab import load_mat
-from denseflip.datasets.table_shapes import NumberTable, parse_table, settle
+from denseflip.datasets.parse_tables import parse_table
+from denseflip.datasets.table_shapes import NumberTable, settle
 from denseflip.datasets.text_cells import read_cells
 from denseflip.errors import FileFormatError, MissingExtraError, TooLargeError
 from denseflip.limits import check_size, check_zip, open_zip

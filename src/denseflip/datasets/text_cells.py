@@ -234,7 +234,7 @@ def _decimal_commas(
 def _commented(before: list[str], delimiter: str, width: int) -> tuple[str, ...] | None:
     """The names of a header behind a comment mark.
 
-    AFNI marks every name (``#2001 #2002``), NumPy the line (``# A,B,C``). Between spaces only
+    AFNI marks every name (``#1 #2``), NumPy the line (``# A,B,C``). Between spaces only
     the first is a header: a sentence may have as many words as the table has columns.
     """
     line = next((x.strip() for x in reversed(before) if x.strip()), "")

@@ -6,6 +6,7 @@ the graph. Here a pair is computed from its rank in the sorted list.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ from denseflip.graph.pairs import Codes, are_among
 NO_CODES: Codes = np.empty(0, dtype=np.int64)
 
 
-class LazyPairs:
+class LazyPairs(ABC):
     """The sorted pairs of a set that is given by its structure, without a few listed pairs.
 
     It has a length and takes ranks like an array of codes: ``pairs[ranks]``. Subclasses compute the
@@ -46,13 +47,13 @@ class LazyPairs:
         listed: list[int] = self[:].tolist()
         return listed
 
+    @abstractmethod
     def _codes(self, ranks: Codes) -> Codes:
         """The codes of these ranks in the whole set."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _ranks(self, codes: Codes) -> Codes:
         """The ranks of these codes in the whole set."""
-        raise NotImplementedError
 
 
 class RowPairs(LazyPairs):

@@ -495,9 +495,6 @@ def _regions_of(stated: AsRead, regions: Taxonomy | None, nodes: Nodes | None) -
     if regions is not None and regions.name == stated.regions:
         return regions
     if nodes is None:
-        msg = (
-            f"The result is described in the regions {stated.regions!r}. Pass the node table that "
-            "has them: nodes=…"
-        )
+        msg = f"The result is described in the regions {stated.regions!r}. Pass their nodes=…"
         raise MissingInputError(msg, parameter="nodes")
     return nodes.taxonomy(stated.regions)
