@@ -108,7 +108,7 @@
     });
     order.forEach((i, x) => { // the same names below the columns
       const [left, under] = [label + x * size + size / 2, k * size + 8];
-      const text = svg("text", { x: left, y: under, "text-anchor": "end", transform: `rotate(-50 ${left.toFixed(1)} ${under.toFixed(1)})`, class: "region", style: `font-size: ${font.toFixed(1)}px` });
+      const text = svg("text", { x: left, y: under, "text-anchor": "end", transform: `rotate(-50 ${left.toFixed(1)} ${under.toFixed(1)})`, class: "region column", style: `font-size: ${font.toFixed(1)}px` });
       text.textContent = cut(view.regions[i].label, most);
       parts.push(text);
     });
