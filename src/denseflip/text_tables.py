@@ -73,6 +73,7 @@ def _without_empty_columns(rows: Sequence[Line]) -> list[Line]:
 
 def _text_rows(path: Path) -> list[Line]:
     text = _decoded(path)
+    check_size(len(text) + (text.count("\n") + 1) * PER_CELL, f"{path.name}: its rows")
     kept = [
         (i, line)
         for i, line in enumerate(text.splitlines(), start=1)

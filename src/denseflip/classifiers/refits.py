@@ -392,7 +392,7 @@ def _saved(oracle: FittedOracle, folder: Path) -> Refits:
         if model.features.to_dict() != features or model.class_names != oracle.class_names:
             msg = (
                 f"{folder}: {model.path and model.path.name} is not a refit of {oracle.path}: its "
-                "features or classes are others. Train both again (denseflip train --refits), or "
+                "features or classes are others. Train both again, or "
                 "delete the folder."
             )
             raise InvalidParameterError(msg, parameter="refits")

@@ -1,6 +1,7 @@
 import pytest
 
 from cohorts import make_cohort
+from denseflip.checks import count_words
 from denseflip.experiments.records import COLUMNS, columns_of
 from denseflip.experiments.spec import MeasureSpec
 from denseflip.experiments.worker import Context
@@ -33,7 +34,7 @@ def test_the_statement_is_tested_as_the_story_tests_it(method, regions):
         told = describe(result, DATA.nodes, ORACLE, regions=regions, background=CONTEXT.background)
         assert row["told"] == (told.true_as_read and row["cells"] <= 5)
         assert row["reading"] == (told.reading if told.true_as_read else None)
-        assert row["words"] == len(told.statement.split())
+        assert row["words"] == count_words(told.statement)
         assert row["language"] == f"regions ({regions})"
 
 

@@ -96,7 +96,7 @@ def test_graphs_without_names_get_those_that_the_oracle_was_told():
     many = as_oracle(lambda gs: [by_name(g) for g in gs], "networkx", batch=True, nodes=GENES)
     assert many.predict([plain]) == ["bound"]
     result = explain(plain, told, "edg+min", nodes=nodes)
-    assert "p53 held" in str(describe(result, nodes, told).detailed)
+    assert "p53 held" in describe(result, nodes, told).short
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_tell_is_explain_and_describe():
     assert story.statement == by_hand.statement
     assert story.taxonomy is not None
     assert story.taxonomy.name == "parity"
-    assert "Graph 1" in story.statement
+    assert "graph 1" in story.statement
 
 
 def test_tell_takes_a_bare_graph_and_a_made_method():
@@ -222,7 +222,7 @@ def test_a_subject_is_compared_with_what_is_known_around_it():
     known = list(compare(subject, linked, ["rcli"]))
     assert given[0].story.statement == known[0].story.statement
     other = list(compare(subject, linked, ["rcli"], subject="Graph 2", regions="parity"))
-    assert "Graph 2" in other[0].story.statement
+    assert "graph 2" in other[0].story.statement
     assert other[0].story.taxonomy.name == "parity"
 
 

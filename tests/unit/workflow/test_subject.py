@@ -45,7 +45,7 @@ def test_a_graph_of_a_data_set_by_id_and_by_number():
     assert by_id.graph == mice.graphs[3]
     assert (by_id.name, by_id.source) == (mice.ids[3], "mice")
     assert by_id.nodes == mice.nodes
-    assert by_id.background == mice.graphs
+    assert by_id.background.graphs == mice.graphs
     assert by_id.class_names == {0: "B6", 1: "BTBR"}
     assert find_subject("mice", "3").name == find_subject("mice", 3).name == by_id.name
 
@@ -78,7 +78,7 @@ def test_a_file_takes_nodes_and_background_along(file, tmp_path):
     data = Dataset("five", (triangle_with_tail(),) * 2, (0, 1), ("x", "y"))
     found = find_subject(file, background=data)
     assert found.nodes == data.nodes
-    assert found.background == data.graphs
+    assert found.background.graphs == data.graphs
     with pytest.raises(InvalidGraphError, match="5 nodes"):
         find_subject(file, background=COHORT)
 
