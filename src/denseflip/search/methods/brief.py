@@ -279,7 +279,8 @@ def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
                 "class."
             )
         classes = set(filter(problem.accepts, problem.background_labels))
-        for others in (False, True) if len(classes) > 1 else (None,):
+        # If regions were requested, every class is searched for in them before other regions.
+        for others in (False, True) if len(classes) > 1 and plan.regions is None else (None,):
             yield Attempt(True, most, plan.balance, others=others)
         if plan.max_cells is None:
             yield Attempt(True, WIDE_CELLS, plan.balance, wide=True)
