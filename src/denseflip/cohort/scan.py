@@ -91,7 +91,7 @@ class Scan(Conversation):
             balance=self.balance,
         )
         for attempt in attempts(brief, problem):
-            for one_class in problem.by_target():
+            for one_class in attempt.classes(problem):
                 may_waive = self.in_range != "require"
                 walk = _single_walk(one_class, session, places, spreads, attempt, may_waive)
                 if walk is not None:

@@ -124,6 +124,23 @@ def test_an_original_that_lies_outside_moves_towards_the_range():
 
 
 @pytest.mark.parametrize("method", ["auto", "brief"])
+def test_an_original_outside_in_every_place_ends_in_range(method):
+    """Its counts lie beyond the group's intervals both in A and between A and B."""
+    start = graph(10, 0, within=2)
+    same = [graph(k, 1 + i, within=2 + i % 2) for i, k in enumerate(LOW)]
+    group = [graph(k, 20 + k, within=w) for k, w in ((30, 24), (31, 25), (32, 24), (33, 25))]
+    oracle = as_oracle(lambda a: int(a[:8, 8:].sum() >= 25 and a[:8, :8].sum() / 2 >= 15))
+    background = Background([start, *same, *group])
+    options = {"nodes": NODES, "background": background, "method": method}
+    result = explain(start, oracle, **options, in_range="require")
+    story = describe(result, NODES, oracle, background=background)
+    assert story.in_range
+    assert {there.place for there in story.reference} == {("A", "A"), ("A", "B")}
+    for there in story.reference:
+        assert there.before < there.low <= there.after <= there.high
+
+
+@pytest.mark.parametrize("method", ["auto", "brief"])
 def test_what_cannot_be_kept_in_range_names_the_nearest_miss(method):
     # The label needs 50 edges; those whom the classifier puts there have 12 by another rule.
     graphs = [graph(10, 0), *(graph(k, 1 + i) for i, k in enumerate(LOW))]

@@ -10,6 +10,7 @@ import heapq
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -32,6 +33,9 @@ _SINGLES = 32  # places tried alone
 _SMALL = 0.05  # share of the edges; a smaller change is taken without trying weaker readings
 _TRIES = 24  # tests of single places
 _FAINT = 0.5  # standard deviations below which classes do not differ
+_FIRST, _CLEAR = 6, 2  # places of which all small sets are tried: the first, and the clearest
+_SET = 3  # places of a small set
+_TESTED = 6  # sets tested
 _VERDICTS = 5  # attempts to verify a claim, each with a larger step
 
 # Number of places, edits, rank of the reading, whether it is out of range: less is better.
@@ -181,9 +185,7 @@ class ClaimSearch:
         found = []
         for force in (None, 1.0):
             for test, moves in self.tests:
-                some = self._several(test, one_each(moves), force)
-                if some is not None:
-                    found.append((test, some))
+                found += [(test, some) for some in self._several(test, one_each(moves), force)]
             if found and not self.thorough:
                 break
         self._settle(found)
@@ -268,7 +270,7 @@ class ClaimSearch:
 
     def _several(
         self, test: ClaimTest, moves: Sequence[Move], force: float | None
-    ) -> Amounts | None:
+    ) -> list[Amounts]:
         """A few places that hold together, with ``force`` times the usual amounts or all."""
 
         def amounts(some: Sequence[Move]) -> Amounts:
@@ -278,19 +280,44 @@ class ClaimSearch:
         def enough(some: Sequence[Move]) -> bool:
             return test.seems(amounts(some))
 
-        k = gallop(len(moves), lambda k: enough(moves[:k]))
-        if k is None:
-            return None
-        chosen = lexmin(moves[:k], enough, most=self.max_cells)
-        if chosen is None:
-            return None
-        chosen = certify(chosen, enough)
-        wanted = amounts(chosen)
-        for _ in range(6):
-            if test.holds(wanted):
-                return wanted
-            wanted = test.scaled(wanted, _GROWTH)
-        return None
+        found, chosen = [], None
+        if k := gallop(len(moves), lambda k: enough(moves[:k])):
+            chosen = lexmin(moves[:k], enough, most=self.max_cells)
+        if chosen is not None:
+            wanted = amounts(certify(chosen, enough))
+            for _ in range(6):
+                if test.holds(wanted):
+                    found.append(wanted)
+                    break
+                wanted = test.scaled(wanted, _GROWTH)
+        if force is None and test.in_range and self.singles:
+            few = self._small_set(test, moves, min(map(len, found), default=self.max_cells))
+            if few is not None and few not in found:
+                found.append(few)
+        return found
+
+    def _small_set(self, test: ClaimTest, moves: Sequence[Move], most: int) -> Amounts | None:
+        """Two or three of the first places that hold together with their largest amounts.
+
+        Adding places in one order misses these if the labels are not monotone, and need not find
+        the places in which the classes differ most clearly. Every set of three takes one query,
+        and every pair that is part of one that flips. Of the sets that flip, those with the least
+        effort are tested.
+        """
+        clear = sorted(moves, key=lambda move: -move.clarity)
+        first = list(dict.fromkeys((*moves[:_FIRST], *clear[:_CLEAR])))
+        size, best = min(most, _SET), None
+        sets = list(combinations(first, size))
+        while size > 1 and sets:
+            full = [test.fit(tuple(move.full for move in some)) for some in sets]
+            flips = test.repeats.screened(full, test.probe)
+            flipped = [some for some, yes in zip(full, flips, strict=True) if yes]
+            tested = sorted(flipped, key=test.effort)[:_TESTED]
+            best = next((some for some in tested if test.holds(some)), best)
+            size -= 1
+            kept = [some for some, yes in zip(sets, flips, strict=True) if yes]
+            sets = list(dict.fromkeys(part for some in kept for part in combinations(some, size)))
+        return best
 
 
 @dataclass

@@ -161,10 +161,7 @@ class Brief(Conversation):
         attempt: Attempt,
         goal: StableGoal | None = None,
     ) -> list[VerifiedClaim]:
-        """All claims of one attempt that were found true as read.
-
-        If several classes are accepted, each is searched for in turn: a claim leads to one class.
-        """
+        """All claims of one attempt that were found true as read, each to one class."""
         places = Places(problem.graph, taxonomy, problem.constraints)
         most = _most_cells(problem, taxonomy, attempt.max_cells)
         claims: list[VerifiedClaim] = []
@@ -172,7 +169,7 @@ class Brief(Conversation):
         if attempt.in_range and self.in_range == "prefer" and not self.front:
             session = SharedSession(session, _IN_RANGE_QUERIES)
         try:
-            for one_class in problem.by_target():
+            for one_class in attempt.classes(problem):
                 one_class.split_background("brief")  # ends the search if there are no such graphs
                 same, group = one_class.reference_groups("brief")
                 reference = Reference(places, same, group)
@@ -252,8 +249,9 @@ class Attempt(NamedTuple):
     in_range : whether every place must end in the interval of the reference group.
     max_cells : the largest number of places.
     balance : whether to keep the number of edges; see `Brief`.
-    wide : whether this only allows more places than the attempt before.
+    wide : whether this only allows more places than the attempts before.
     unbalanced_only : whether this only gives up the number of edges.
+    others : True for all accepted classes but the nearest, False for the nearest; None for all.
     """
 
     in_range: bool
@@ -261,10 +259,16 @@ class Attempt(NamedTuple):
     balance: str
     wide: bool = False
     unbalanced_only: bool = False
+    others: bool | None = None
+
+    def classes(self, problem: Problem) -> list[Problem]:
+        """One problem for each class to search for, the nearest first."""
+        listed = problem.by_target()
+        return listed if self.others is None else listed[1:] if self.others else listed[:1]
 
 
 def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
-    """The searches to try in turn: in range first, then with more places, then out of range."""
+    """The searches to try in turn: in range, the nearest class first; more places; out of range."""
     most = MAX_CELLS if plan.max_cells is None else plan.max_cells
     if plan.in_range != "ignore":
         by_oracle = problem.true_labels is None
@@ -274,7 +278,10 @@ def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
                 f"{FEWEST} background graphs are {'labelled as' if by_oracle else 'of'} the target "
                 "class."
             )
-        yield Attempt(True, most, plan.balance)
+        classes = set(filter(problem.accepts, problem.background_labels))
+        # If regions were requested, every class is searched for in them before other regions.
+        for others in (False, True) if len(classes) > 1 and plan.regions is None else (None,):
+            yield Attempt(True, most, plan.balance, others=others)
         if plan.max_cells is None:
             yield Attempt(True, WIDE_CELLS, plan.balance, wide=True)
     if plan.in_range != "require":
