@@ -229,7 +229,9 @@ def test_the_page(wrong, right, tmp_path):
     assert shown.count(SAYS) == 1
     page = write_page(right, tmp_path / "right.html", interactive=False).read_text()
     shown = page.partition('<script type="application/json"')[0]
-    assert shown.count("data set says") == shown.count(TOO) == 1
+    # Beside the sentence, and again in the folded notes.
+    assert shown.count("data set says") == 2
+    assert shown.count(TOO) == 1
 
 
 def test_the_command_line_explains(folder, capsys):

@@ -24,6 +24,7 @@ FILE = Path(__file__).parent / "toy" / "defaults.json"
 PACKAGES = ("graph", "search", "oracles", "story", "metrics")
 # What goes through a search and gathers on its way; all others are values.
 LIVING = {
+    "denseflip.graph.node_table._Reading",
     "denseflip.search.methods.best._Portfolio",
     "denseflip.search.constraints.bound_constraints.BoundConstraints",
     "denseflip.search.explain._Answer",
