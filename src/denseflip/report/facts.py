@@ -16,6 +16,7 @@ from denseflip.story.wording.notes import judged_better, known
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
+STABLE = 0.8  # share of retrained classifiers from which a sentence is called stable
 _UNSET = "not set"
 _SHOWN = ("preset", "features", "estimator", "dataset", "task", "n_graphs", "n_nodes", "seed")
 
@@ -318,13 +319,16 @@ def _read_mark(story: Story) -> tuple[bool | None, str]:
 
 
 def _stability_mark(story: Story) -> tuple[bool | None, str]:
-    """For how many classifiers trained again the sentence holds."""
+    """For how many classifiers trained again the sentence holds: for most, for many, for few."""
     seen = story.stability
     if seen is None or not seen.agreeing:
         return None, "stability: not tested"
-    stable = 2 * seen.holds >= seen.agreeing
     figure = f"{seen.holds:,} of {seen.agreeing:,} retrained classifiers"
-    return stable, f"{'stable' if stable else 'not stable'}: {figure}"
+    if seen.holds >= STABLE * seen.agreeing:
+        return True, f"stable: {figure}"
+    if 2 * seen.holds >= seen.agreeing:
+        return None, f"partly stable: {figure}"
+    return False, f"not stable: {figure}"
 
 
 def _classifier_mark(story: Story) -> tuple[bool | None, str]:
