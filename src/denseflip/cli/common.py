@@ -23,14 +23,19 @@ def out_console() -> Any:
     """Console for results (standard output)."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    terminal = sys.stdout.isatty()
+    return Console(highlight=False, soft_wrap=not terminal, force_terminal=terminal)
 
 
 def err_console() -> Any:
-    """Console for progress, warnings and errors (standard error), without markup."""
+    """Console for progress, warnings and errors (standard error), without markup.
+
+    A notebook asks for colours (``FORCE_COLOR``) but is no terminal: it cannot redraw a line.
+    """
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, markup=False)
+    terminal = sys.stderr.isatty()
+    return Console(stderr=True, highlight=False, markup=False, force_terminal=terminal)
 
 
 def plain_table(*heads: str, right: Collection[str] = (), **look: Any) -> Any:
