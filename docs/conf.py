@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -25,7 +26,11 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery", "reference/generated", "**/.ipynb_checkpoints"]
+exclude_patterns = [
+    *("_build", "gallery", "reference/generated", "**/.ipynb_checkpoints"),
+    "**sg_execution_times.rst",
+    *(f"auto_gallery/*.{ending}" for ending in ("ipynb", "py", "md5", "json", "zip")),
+]
 
 # Commands in the tutorials are those of this environment; no kernel starts threads of its own.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -35,6 +40,7 @@ nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_merge_streams = True
+logging.getLogger("traitlets").setLevel(logging.ERROR)  # it reports every notebook
 
 
 def saved_figures(block: Any, block_vars: dict[str, Any], conf: dict[str, Any]) -> str:
@@ -80,7 +86,8 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True  # attributes as a list, not a second description of each field
 # A name such as `distance` is a function, a property and a method: any of them will do.
-suppress_warnings = ["ref.python"]
+# The gallery's own function for figures cannot be kept between builds, which costs nothing.
+suppress_warnings = ["ref.python", "config.cache"]
 
 _SECTION = re.compile(r"^\s*(Parameters|Attributes)\s*$")
 _ENTRY = re.compile(r"^(\s*)([\w*][\w, .*]*) : (.+)$")

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from denseflip.checks import visible
+from denseflip.cli.newcomers import find_page
 from denseflip.errors import DenseflipError
 from denseflip.limits import allow
 
@@ -202,6 +203,8 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
             raise
         advice = spell(app, args, getattr(error, "parameters", ()))
         typer.echo(f"Error: {_message(error)}{advice}", err=True)
+        if page := find_page(getattr(error, "page", "")):
+            typer.echo(f"Help: {page}", err=True)
         return EXIT_FAILURE
     return 0
 
