@@ -51,7 +51,11 @@ def as_notebook(text: str) -> dict[str, Any]:
         if words := _LINK.sub(r"\1", parts[i]).strip():
             cells.append({"cell_type": "markdown", "metadata": {}, "source": words})
         if i + 2 < len(parts):
-            code = {"cell_type": "code", "metadata": {}, "source": parts[i + 2].rstrip("\n")}
+            code: dict[str, Any] = {
+                "cell_type": "code",
+                "metadata": {},
+                "source": parts[i + 2].rstrip("\n"),
+            }
             cells.append({**code, "execution_count": None, "outputs": []})
     cells = [{"id": f"cell-{n}", **cell} for n, cell in enumerate(cells, 1)]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
