@@ -74,9 +74,12 @@ sphinx_gallery_conf = {
 }
 html_theme = "furo"
 html_title = f"denseflip {__version__}"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+maximum_signature_line_length = 100  # a longer one has a line for each parameter
 
 myst_heading_anchors = 4
-myst_enable_extensions = ["deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 
 default_role = "py:obj"  # `Graph` in a docstring is a link where it can be one
 autodoc_member_order = "bysource"
