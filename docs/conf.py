@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from nbclient import NotebookClient
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
@@ -39,7 +41,8 @@ nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
-nb_merge_streams = True
+# What a command prints arrives in pieces; they are put together as they were printed.
+NotebookClient.coalesce_streams.default_value = True
 logging.getLogger("traitlets").setLevel(logging.ERROR)  # it reports every notebook
 
 
@@ -67,6 +70,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_gallery",
     "image_scrapers": (saved_figures,),
     "abort_on_example_error": True,
+    "capture_repr": (),
     "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 1000,
     "download_all_examples": False,
