@@ -201,9 +201,10 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
-        advice = spell(app, args, getattr(error, "parameters", ()))
+        solving = getattr(error, "parameters", ())
+        advice = spell(app, args, solving)
         typer.echo(f"Error: {_message(error)}{advice}", err=True)
-        if page := find_page(getattr(error, "page", "")):
+        if "force" not in solving and (page := find_page(getattr(error, "page", ""))):
             typer.echo(f"Help: {page}", err=True)
         return EXIT_FAILURE
     return 0

@@ -45,7 +45,7 @@ def demo(out: Path = Path("denseflip-demo"), force: bool = False, notebook: bool
     console = out_console()
     if notebook:
         written = write_tutorial(out)
-        console.print(f"Wrote {written}. Open it with Jupyter, VS Code or Colab.", soft_wrap=True)
+        console.print(f"Wrote {written}. Open it with Jupyter or VS Code.", soft_wrap=True)
         return
     mice = load_dataset("mice")
     console.print(
