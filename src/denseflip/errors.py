@@ -174,7 +174,7 @@ class StoreError(DenseflipError, RuntimeError):
 class EngineError(DenseflipError, RuntimeError):
     """A worker or a scheduler is not available, or died."""
 
-    page = "how-to/past-one-machine.md"
+    page = "how-to/long-runs.md"
 
 
 class MissingExtraError(DenseflipError, ImportError):
