@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,6 +11,7 @@ import pytest
 
 from denseflip import errors
 from denseflip.classifiers.evaluation import Level as VerdictLevel
+from denseflip.cli.newcomers import TUTORIAL
 from denseflip.counterfactual import Status
 from denseflip.story.wording import notes
 
@@ -64,3 +66,11 @@ def test_badges_are_worded_as_in_the_code() -> None:
         if text != "text":
             for words in re.split(r", |the classifier is ", text):
                 assert words in source
+
+
+def test_the_pages_that_are_named_are_in_the_wheel() -> None:
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    shipped = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert all(target == f"denseflip/{source}" for source, target in shipped.items())
+    for page in {TUTORIAL, *(error.page for error in OURS if error.page)}:
+        assert f"docs/{page}" in shipped or f"docs/{Path(page).parent}" in shipped, page
