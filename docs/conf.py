@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nbclient import NotebookClient
+from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
@@ -129,6 +130,19 @@ def _escape(line: str) -> str:
     return "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
 
 
+def check_pictures(app: Any, problem: Exception | None) -> None:
+    """Fail the build if a script of the gallery made no picture."""
+    if problem or str(getattr(app.config, "plot_gallery", True)) in {"0", "False"}:
+        return
+    pages = Path(app.srcdir)
+    made = pages / "auto_gallery" / "images"
+    scripts = sorted((pages / "gallery").glob("plot_*.py"))
+    if missing := [p.name for p in scripts if not (made / f"sphx_glr_{p.stem}_001.png").exists()]:
+        msg = f"no picture was made by {', '.join(missing)}: keep the figure in a variable"
+        raise ExtensionError(msg)
+
+
 def setup(app: Any) -> None:
+    app.connect("build-finished", check_pictures)
     # Before napoleon, which is connected with the usual priority of 500.
     app.connect("autodoc-process-docstring", tidy_docstring, priority=400)
