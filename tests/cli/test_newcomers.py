@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,6 +86,12 @@ def test_pages_are_found() -> None:
     assert find_page("") is None
 
 
-def test_completion_can_be_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(app, ["--show-completion", "bash"]) == 0
-    assert "_DENSEFLIP_COMPLETE" in capsys.readouterr().out
+def test_a_shell_completes_commands() -> None:
+    typed = {
+        "_DENSEFLIP_COMPLETE": "complete_bash",
+        "COMP_WORDS": "denseflip ex",
+        "COMP_CWORD": "1",
+    }
+    asked = [sys.executable, "-m", "denseflip"]
+    done = subprocess.run(asked, env=os.environ | typed, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["explain"]
