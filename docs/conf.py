@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import sys
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 # What a command prints arrives in pieces; they are put together as they were printed.
-NotebookClient.coalesce_streams.default_value = True
+NotebookClient.__init__ = partialmethod(NotebookClient.__init__, coalesce_streams=True)
 logging.getLogger("traitlets").setLevel(logging.ERROR)  # it reports every notebook
 
 
