@@ -69,7 +69,7 @@ soak: $(VENV)/.test ## Try to break it for hours, and write down what happened (
 	$(BIN)/python scripts/soak.py $(SOAK)
 
 clean: ## Remove the virtual environment and everything built
-	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* mutants $(DEMO_OUT)
+	rm -rf $(VENV) docs/_build docs/auto_gallery docs/sg_execution_times.rst dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* mutants $(DEMO_OUT)
 
 # ---- set-up: one stamp per set of extras --------------------------------------------------------
 
@@ -93,8 +93,8 @@ $(VENV)/.models: pyproject.toml constraints.txt | $(VENV)/.test
 	$(PIP) install -q $(CONSTRAINTS) -e ".[models]"
 	@touch $@
 
-$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install -q $(CONSTRAINTS) -e ".[all]" --group docs
+$(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/.models # a tutorial runs a network of PyG
+	$(PIP) install -q $(CONSTRAINTS) --group docs
 	@touch $@
 
 $(VENV)/.package: pyproject.toml constraints.txt | $(BIN)/python

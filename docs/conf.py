@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
+
+from nbclient import NotebookClient
+from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
@@ -25,7 +30,11 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery", "reference/generated", "**/.ipynb_checkpoints"]
+exclude_patterns = [
+    *("_build", "gallery", "reference/generated", "**/.ipynb_checkpoints"),
+    "**sg_execution_times.rst",
+    *(f"auto_gallery/*.{ending}" for ending in ("ipynb", "py", "md5", "json", "zip")),
+]
 
 # Commands in the tutorials are those of this environment; no kernel starts threads of its own.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -34,7 +43,9 @@ nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
-nb_merge_streams = True
+# What a command prints arrives in pieces; they are put together as they were printed.
+NotebookClient.__init__ = partialmethod(NotebookClient.__init__, coalesce_streams=True)
+logging.getLogger("traitlets").setLevel(logging.ERROR)  # it reports every notebook
 
 
 def saved_figures(block: Any, block_vars: dict[str, Any], conf: dict[str, Any]) -> str:
@@ -61,6 +72,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_gallery",
     "image_scrapers": (saved_figures,),
     "abort_on_example_error": True,
+    "capture_repr": (),
     "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 1000,
     "download_all_examples": False,
@@ -68,9 +80,12 @@ sphinx_gallery_conf = {
 }
 html_theme = "furo"
 html_title = f"denseflip {__version__}"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+maximum_signature_line_length = 100  # a longer one has a line for each parameter
 
 myst_heading_anchors = 4
-myst_enable_extensions = ["deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 
 default_role = "py:obj"  # `Graph` in a docstring is a link where it can be one
 autodoc_member_order = "bysource"
@@ -80,7 +95,8 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True  # attributes as a list, not a second description of each field
 # A name such as `distance` is a function, a property and a method: any of them will do.
-suppress_warnings = ["ref.python"]
+# The gallery's own function for figures cannot be kept between builds, which costs nothing.
+suppress_warnings = ["ref.python", "config.cache"]
 
 _SECTION = re.compile(r"^\s*(Parameters|Attributes)\s*$")
 _ENTRY = re.compile(r"^(\s*)([\w*][\w, .*]*) : (.+)$")
@@ -115,6 +131,19 @@ def _escape(line: str) -> str:
     return "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
 
 
+def check_pictures(app: Any, problem: Exception | None) -> None:
+    """Fail the build if a script of the gallery made no picture."""
+    if problem or str(getattr(app.config, "plot_gallery", True)) in {"0", "False"}:
+        return
+    pages = Path(app.srcdir)
+    made = pages / "auto_gallery" / "images"
+    scripts = sorted((pages / "gallery").glob("plot_*.py"))
+    if missing := [p.name for p in scripts if not (made / f"sphx_glr_{p.stem}_001.png").exists()]:
+        msg = f"no picture was made by {', '.join(missing)}: keep the figure in a variable"
+        raise ExtensionError(msg)
+
+
 def setup(app: Any) -> None:
+    app.connect("build-finished", check_pictures)
     # Before napoleon, which is connected with the usual priority of 500.
     app.connect("autodoc-process-docstring", tidy_docstring, priority=400)

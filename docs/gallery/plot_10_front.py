@@ -2,7 +2,9 @@
 How many edits does a shorter sentence cost?
 ============================================
 
-The Pareto front trades the number of places that the sentence names for the number of edits.
+``front=True`` keeps every answer that no other beats in all respects: the number of places, how
+exactly the connections have to be described, and the number of edits. A sentence about any
+connections in one place needs the most edits; a list of single connections needs the fewest.
 """
 
 from matplotlib.figure import Figure
@@ -14,13 +16,16 @@ classifier = fit_oracle(mice, preset="edges-svm")
 mouse = mice["sub-54811"]
 result = explain(mouse.graph, classifier, nodes=mice.nodes, background=mice.graphs, front=True)
 
-figure = Figure(figsize=(5, 3), layout="constrained")
+edits = {}
+for answer in sorted(result.front, key=lambda answer: -answer.distance):
+    read = answer.as_read
+    places = " and ".join(" – ".join(place) for place in read.places)
+    name = f"{read.reading} connections: {places}" if read.places else "single connections, listed"
+    edits[name] = answer.distance
+
+figure = Figure(figsize=(7, 2.8), layout="constrained")
 axes = figure.add_subplot()
-for answer in result.front:
-    places = len(answer.as_read.places) if answer.as_read and answer.as_read.places else None
-    name = f"{places} places" if places else "single connections"
-    axes.plot(places or answer.distance, answer.distance, "o", color="#2f6db5")
-    axes.annotate(name, (places or answer.distance, answer.distance), xytext=(6, 4),
-                  textcoords="offset points", fontsize=8)  # fmt: skip
-axes.set(xlabel="places (or single connections) named", ylabel="edits", xscale="log")
-axes.margins(0.25)
+bars = axes.barh(list(edits)[::-1], list(edits.values())[::-1], color="#2f6db5")
+axes.bar_label(bars, fmt="{:,.0f}", padding=3)
+axes.margins(x=0.2)
+axes.set(xlabel="edits")

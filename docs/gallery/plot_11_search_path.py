@@ -2,8 +2,8 @@
 How does a search approach the decision boundary?
 =================================================
 
-``on_event`` receives every query. The line shows the probability of the new class along the
-search.
+``result.trace`` lists the edits of every step. Replayed one after the other, they show how the
+probability of the new class grows until it passes one half.
 """
 
 from matplotlib.figure import Figure
@@ -13,15 +13,18 @@ from denseflip import explain, fit_oracle, load_dataset
 mice = load_dataset("mice")
 classifier = fit_oracle(mice, preset="regions-logistic")
 mouse = mice["sub-54811"]
+result = explain(mouse.graph, classifier, "blocks", nodes=mice.nodes, background=mice.graphs)
 
-confidence = []
-result = explain(mouse.graph, classifier, "con", nodes=mice.nodes, background=mice.graphs)
-graph = result.original
+graph, edits = result.original, [0]
+graphs = [graph]
 for step in result.trace:
     graph = graph.toggle(step.toggled)
-    confidence.append(float(classifier.predict_proba([graph])[0].max()))
+    graphs.append(graph)
+    edits.append(edits[-1] + len(step.toggled))
+probability = classifier.predict_proba(graphs)[:, result.label_after]
 
 figure = Figure(figsize=(5, 2.6), layout="constrained")
 axes = figure.add_subplot()
-axes.plot(range(1, len(confidence) + 1), confidence, "o-", color="#2f6db5")
-axes.set(xlabel="step", ylabel="confidence of the label", ylim=(0, 1.02))
+axes.plot(edits, probability, "o-", color="#2f6db5", markersize=3)
+axes.axhline(0.5, color="black", linewidth=1)
+axes.set(xlabel="edits", ylabel=f"probability of {mice.class_names[result.label_after]}")

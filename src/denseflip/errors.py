@@ -28,7 +28,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 T = TypeVar("T")
 
@@ -51,6 +51,7 @@ class DenseflipError(Exception):
     """
 
     parameters: tuple[str, ...] = ()
+    page: ClassVar[str] = ""  #: the page of the documentation that helps, if there is one
 
     def __init__(self, *args: object, parameter: str | Iterable[str] = ()) -> None:
         super().__init__(*args)
@@ -60,9 +61,13 @@ class DenseflipError(Exception):
 class InvalidGraphError(DenseflipError, ValueError):
     """The input is not an undirected, simple graph over a fixed node set."""
 
+    page = "how-to/own-data.md"
+
 
 class InvalidNodesError(DenseflipError, ValueError):
     """A node table contradicts itself or the graphs it describes."""
+
+    page = "how-to/own-data.md"
 
 
 class InvalidParameterError(DenseflipError, ValueError):
@@ -117,6 +122,8 @@ class MissingInputError(DenseflipError, ValueError):
 class OracleError(DenseflipError, RuntimeError):
     """The classifier raised an error, or returned something that is not a label."""
 
+    page = "how-to/own-oracle.md"
+
 
 class GradientError(OracleError):
     """The classifier has no gradient for a graph, or one that cannot be used."""
@@ -125,33 +132,49 @@ class GradientError(OracleError):
 class NotFittedError(DenseflipError, RuntimeError):
     """A classifier was used before it was trained."""
 
+    page = "classifiers.md"
+
 
 class DatasetError(DenseflipError, ValueError):
     """A data set cannot be obtained, read or created."""
+
+    page = "how-to/import.md"
 
 
 class HashMismatchError(DatasetError):
     """A file does not have the expected hash."""
 
+    page = "datasets.md"
+
 
 class FileFormatError(DenseflipError, ValueError):
     """A file does not have the expected format."""
+
+    page = "how-to/import.md"
 
 
 class TooLargeError(DenseflipError, ValueError):
     """A file or a graph would need more memory than is allowed (see `denseflip.limits`)."""
 
+    page = "reliability.md"
+
 
 class ConfigError(DenseflipError, ValueError):
     """A configuration has unknown keys or wrong values."""
+
+    page = "experiments.md"
 
 
 class StoreError(DenseflipError, RuntimeError):
     """A store of results cannot be read or written."""
 
+    page = "how-to/long-runs.md"
+
 
 class EngineError(DenseflipError, RuntimeError):
     """A worker or a scheduler is not available, or died."""
+
+    page = "how-to/long-runs.md"
 
 
 class MissingExtraError(DenseflipError, ImportError):

@@ -167,3 +167,42 @@ def test_typed_commands_exist(page: Path) -> None:
 def test_the_pages_show_commands() -> None:
     shown = {" ".join(w[:2]) for page in PAGES for w in typed_commands(page)}
     assert {"denseflip demo", "denseflip data", "denseflip train"} <= shown
+
+
+# ---- the pages can be read --------------------------------------------------------------------
+
+LONGEST = 100  # words of a paragraph or of an item of a list
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs of a page and the items of its lists; no tables, headings or code."""
+    text = re.sub(r"\A---\n.*?^---\n|<!--.*?-->", "", _FENCED.sub("\n", text), flags=re.M | re.S)
+    for block in re.split(r"\n\s*\n", text):
+        words: list[str] = []
+        for line in map(str.strip, block.splitlines()):
+            if re.match(r"[|#:]|[-*+] |\d+\. ", line) and words:
+                yield " ".join(words)
+                words = []
+            if not line.startswith(("|", "#", ":")):
+                words.append(line)
+        if words:
+            yield " ".join(words)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name != "CHANGELOG.md"], ids=name_of)
+def test_paragraphs_are_short(page: Path) -> None:
+    long = [p for p in paragraphs(read(page)) if len(p.split()) > LONGEST]
+    assert not long, f"{name_of(page)}: {len(long[0].split())} words: {long[0][:80]} …"
+
+
+def test_a_long_paragraph_is_noticed() -> None:
+    text = "# A\n\n| a | b |\n\n- one\n- two words\n\n" + "word " * 101 + "\n```text\nno\n```\n"
+    assert [len(p.split()) for p in paragraphs(text)] == [2, 3, 101]
+
+
+def test_the_readme_is_short() -> None:
+    text = read(ROOT / "README.md")
+    assert len(text.splitlines()) <= 120
+    first = "\n".join(text.splitlines()[:24])  # the first screen
+    assert "make demo" in first
+    assert "make test" in first

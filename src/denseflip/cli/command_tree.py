@@ -22,7 +22,6 @@ app = typer.Typer(
     help="Explain graph classifiers: find the smallest change in dense regions that changes the "
     "decision, verify it, and describe it in a sentence.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from denseflip.checks import visible
+from denseflip.cli.newcomers import find_page
 from denseflip.errors import DenseflipError
 from denseflip.limits import allow
 
@@ -23,14 +24,19 @@ def out_console() -> Any:
     """Console for results (standard output)."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    terminal = sys.stdout.isatty()
+    return Console(highlight=False, soft_wrap=not terminal, force_terminal=terminal)
 
 
 def err_console() -> Any:
-    """Console for progress, warnings and errors (standard error), without markup."""
+    """Console for progress, warnings and errors (standard error), without markup.
+
+    A notebook asks for colours (``FORCE_COLOR``) but is no terminal: it cannot redraw a line.
+    """
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, markup=False)
+    terminal = sys.stderr.isatty()
+    return Console(stderr=True, highlight=False, markup=False, force_terminal=terminal)
 
 
 def plain_table(*heads: str, right: Collection[str] = (), **look: Any) -> Any:
@@ -195,8 +201,11 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
-        advice = spell(app, args, getattr(error, "parameters", ()))
+        solving = getattr(error, "parameters", ())
+        advice = spell(app, args, solving)
         typer.echo(f"Error: {_message(error)}{advice}", err=True)
+        if "force" not in solving and (page := find_page(getattr(error, "page", ""))):
+            typer.echo(f"Help: {page}", err=True)
         return EXIT_FAILURE
     return 0
 

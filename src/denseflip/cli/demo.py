@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denseflip.cli.common import out_console, plain_table, this_command
+from denseflip.cli.newcomers import write_tutorial
 from denseflip.cli.options import documented
 from denseflip.cli.progress import ProgressLine
 
@@ -18,7 +19,7 @@ BUDGET = 1000  # queries per method of the comparison; keeps the demo short
 
 
 @documented()
-def demo(out: Path = Path("denseflip-demo"), force: bool = False) -> None:
+def demo(out: Path = Path("denseflip-demo"), force: bool = False, notebook: bool = False) -> None:
     """Explain one mouse brain under three classifiers, from data to page; works offline.
 
     Loads 16 mouse connectomes (B6 and BTBR; BTBR mice are born without a corpus callosum), trains
@@ -29,6 +30,7 @@ def demo(out: Path = Path("denseflip-demo"), force: bool = False) -> None:
     -------
     out : Folder for the page.
     force : Overwrite what is in --out.
+    notebook : Write the first tutorial as a Jupyter notebook into --out instead.
     """
     from denseflip.checks import check_new_folder
     from denseflip.cli.compare import comparison_table
@@ -41,6 +43,10 @@ def demo(out: Path = Path("denseflip-demo"), force: bool = False) -> None:
 
     check_new_folder(out, force=force)
     console = out_console()
+    if notebook:
+        written = write_tutorial(out)
+        console.print(f"Wrote {written}. Open it with Jupyter or VS Code.", soft_wrap=True)
+        return
     mice = load_dataset("mice")
     console.print(
         f"[bold]Data[/]  {len(mice)} mouse brains, {mice.nodes.n_nodes} nodes in "
@@ -80,7 +86,7 @@ def demo(out: Path = Path("denseflip-demo"), force: bool = False) -> None:
         console.print(f"[bold]All methods, explaining {choice.chosen.preset}[/]  ({limit})")
         console.print(comparison_table(rows))
         watch.say("Writing the page …")
-        written = write_outputs(
+        paths = write_outputs(
             rows,
             out,
             choice.oracle,
@@ -89,7 +95,7 @@ def demo(out: Path = Path("denseflip-demo"), force: bool = False) -> None:
             command=this_command(),
             force=force,
         )
-    console.print(f"\n[bold]Page[/]  {written[0]} (open it in a browser)", soft_wrap=True)
+    console.print(f"\n[bold]Page[/]  {paths[0]} (open it in a browser)", soft_wrap=True)
 
 
 def _accuracies(choice: Choice) -> Any:

@@ -18,6 +18,7 @@ from denseflip.cli.common import (
 )
 from denseflip.cli.data import fetch_one, find_graph
 from denseflip.cli.many import FORMATS, explain_graphs
+from denseflip.cli.newcomers import show_example
 from denseflip.cli.options import documented, reading_options, refuse, request_options
 from denseflip.cli.progress import ProgressLine
 from denseflip.reading import Reading
@@ -106,6 +107,9 @@ def explain(
     force: bool = False,
     json: bool = False,
     form: Annotated[str, typer.Option("--format")] = "text",
+    example: Annotated[
+        bool, typer.Option("--example", callback=show_example, is_eager=True)
+    ] = False,
 ) -> None:
     """Find a counterfactual: a small change that flips the decision about one graph, or many.
 
@@ -170,6 +174,7 @@ def explain(
     form : Output format: text, json, csv or tsv. csv and tsv print a row per edit for one graph, a
         row per graph for many. svg, pdf or png sets the format of the pictures in --out (png by
         default, 300 dpi).
+    example : Show a worked example and exit.
     """
     from dataclasses import asdict, replace
 
