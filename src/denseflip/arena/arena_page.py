@@ -31,7 +31,7 @@ _SHOWN = (
     Shown("cells_in_range", "cells in range", share=True),
     Shown("robustness_1", "stable to noise", share=True),
 )
-_PRICE = (("true as read", "as_read"), ("in range", "side"), ("stable to noise", "robustness_1"))
+_PRICE = ("true as read", "in range", "stable to noise")
 
 
 def write_arena(plan: ArenaPlan, outcome: Outcome, folder: Path) -> tuple[list[Table], list[str]]:
@@ -129,7 +129,7 @@ def price_of(rows: Sequence[scores.Row]) -> dict[str, tuple[float, tuple[float |
     by_name: dict[str, list[scores.Row]] = {}
     for row in chosen:
         by_name.setdefault(row["explainer"], []).append(row)
-    out = {}
+    out: dict[str, tuple[float, tuple[float | None, ...]]] = {}
     for name, members in by_name.items():
         ratio = median(
             row["ged"] / max(1, fewest[row["data"], row["oracle"], row["graph"]]) for row in members
@@ -152,7 +152,7 @@ def plot_price(rows: Sequence[scores.Row]) -> Any:
         return None
     with style():
         figure = new_figure(11, 3.9)
-        for i, (title, _) in enumerate(_PRICE):
+        for i, title in enumerate(_PRICE):
             axes = figure.add_axes((0.06 + 0.32 * i, 0.15, 0.27, 0.73))
             _draw_price(axes, title, {n: (x, ys[i]) for n, (x, ys) in prices.items()})
     return figure

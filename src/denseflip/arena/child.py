@@ -16,7 +16,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
@@ -159,12 +159,12 @@ def serve() -> None:
         _send(out, pickle.dumps(reply))
 
 
-def _send(to: BinaryIO, data: bytes) -> None:
+def _send(to: IO[bytes], data: bytes) -> None:
     to.write(struct.pack("<Q", len(data)) + data)
     to.flush()
 
 
-def _receive(source: BinaryIO) -> bytes | None:
+def _receive(source: IO[bytes]) -> bytes | None:
     head = source.read(8)
     if len(head) < 8:
         return None

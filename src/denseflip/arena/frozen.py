@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,7 @@ KINDS: Mapping[str, Callable[[Dataset, int], Oracle]] = {
     "linear": _fit_linear,
     "knn": _fit_neighbours,
     "forest": _fit_forest,
-    **{
-        kind: lambda dataset, seed, kind=kind: networks.fit_network(kind, dataset, seed)
-        for kind in networks.KINDS
-    },
+    **{kind: partial(networks.fit_network, kind) for kind in networks.KINDS},
 }
 #: The kinds that are trained in a second, so that several trainings are cheap.
 SMALL = ("linear", "knn", "forest")
@@ -67,6 +65,7 @@ class Card:
     training : number of the training: seed of the split, of the initial weights and of the folds.
     file : name of its file.
     sha256 : hash of that file.
+    weights : hash of what was learned; the same for every file of the same training.
     held_out : accuracy on the graphs that it was not trained on.
     n_held_out : their number.
     majority : the accuracy of always answering the most frequent class on these graphs.
@@ -78,6 +77,7 @@ class Card:
     training: int
     file: str
     sha256: str
+    weights: str
     held_out: float
     n_held_out: int
     majority: float
@@ -135,8 +135,12 @@ def freeze(name: str, dataset: Dataset, kind: str, training: int, folder: Path) 
     folder.mkdir(parents=True, exist_ok=True)
     if kind in networks.KINDS:
         networks.write_network(oracle, kind, path)  # type: ignore[arg-type]
+        weights = hash_file(path)
     else:
+        from joblib import hash as hash_object
+
         oracle.save(path, force=True)  # type: ignore[attr-defined]
+        weights = hash_object(oracle.estimator, hash_name="sha1")  # type: ignore[attr-defined]
     answers = np.asarray(oracle.predict(list(test.graphs)))
     truth = test.label_array()
     card = Card(
@@ -145,6 +149,7 @@ def freeze(name: str, dataset: Dataset, kind: str, training: int, folder: Path) 
         training=training,
         file=path.name,
         sha256=hash_file(path),
+        weights=weights,
         held_out=float(np.mean(answers == truth)),
         n_held_out=len(test),
         majority=float(np.bincount(truth).max() / len(truth)),

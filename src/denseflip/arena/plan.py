@@ -140,14 +140,20 @@ def _sides(
             return []
         say(
             f"{name}, {kind}, training {training}: held-out accuracy {card.held_out:.2f} on "
-            f"{card.n_held_out} graphs (majority {card.majority:.2f}), SHA-256 {card.sha256[:12]}"
+            f"{card.n_held_out} graphs (majority {card.majority:.2f}), weights {card.weights[:12]}"
         )
         cards.append(card)
     plan.cards += cards
     files = [(str((folder / card.file).resolve()), card.sha256) for card in cards]
     return [
-        Side(spec, card, path, tuple(other for other in files if other[1] != card.sha256))
-        for card, (path, _) in zip(cards, files, strict=True)
+        Side(
+            spec,
+            card,
+            files[i][0],
+            tuple(file for j, file in enumerate(files) if j != i),
+            tuple(other.weights for j, other in enumerate(cards) if j != i),
+        )
+        for i, card in enumerate(cards)
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
@@ -42,7 +42,11 @@ class Explainer(Protocol):
     stochastic: bool
     removal_only: bool
     kinds: tuple[str, ...]
-    needs: dict[str, str]
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        """The packages that it imports."""
+        ...
 
     def explain(self, problem: Problem) -> Answer:
         """Return a graph with another label, or None."""
@@ -56,7 +60,7 @@ class Peer:
     stochastic = False
     removal_only = False
     kinds: tuple[str, ...] = ()
-    needs: ClassVar[dict[str, str]] = {}
+    needs: ClassVar[Mapping[str, str]] = {}
 
 
 @dataclass
@@ -66,6 +70,7 @@ class Meter:
     Attributes
     ----------
     budget : the largest number of forwards and backwards of the search.
+    strict : whether the budget is enforced here. A `Session` of denseflip keeps it by itself.
     forwards, backwards : graphs passed through the classifier by the search, and back.
     background : graphs of the data set that were labelled.
     training : forwards and backwards of a peer's own training.
@@ -79,6 +84,7 @@ class Meter:
     training: int = 0
     training_seconds: float = 0.0
     phase: Phase = "search"
+    strict: bool = True
 
     @property
     def left(self) -> int:
@@ -91,7 +97,7 @@ class Meter:
             self.background += n
         elif self.phase == "training":
             self.training += n
-        elif n > self.left:
+        elif self.strict and n > self.left:
             raise BudgetSpentError
         elif backward:
             self.backwards += n

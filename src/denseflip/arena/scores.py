@@ -33,7 +33,7 @@ def trial_rows(records: Iterable[Record]) -> list[Row]:
                 "data": spec["data"]["name"],
                 "oracle": spec["oracle"]["kind"],
                 "training": spec["oracle"]["training"],
-                "sha256": spec["oracle"]["sha256"],
+                "weights": spec["oracle"]["weights"],
                 "explainer": spec["explainer"],
                 **{
                     key: spec[key]
@@ -50,7 +50,7 @@ def trial_rows(records: Iterable[Record]) -> list[Row]:
 
 def oracle_table(cards: Sequence[Card]) -> Table:
     """The frozen classifiers: accuracy on held-out graphs and hash."""
-    columns = ("data", "kind", "training", "held_out", "n_held_out", "majority", "sha256")
+    columns = ("data", "kind", "training", "held_out", "n_held_out", "majority", "weights")
     rows = tuple(tuple(asdict(card)[column] for column in columns) for card in cards)
     return Table("classifiers", "Frozen classifiers", columns, rows, keys=3)
 

@@ -28,12 +28,14 @@ class Side:
     card : the classifier.
     path : its file.
     others : files and hashes of its other trainings.
+    other_weights : the hashes of their weights.
     """
 
     data: DataSpec
     card: Card
     path: str = field(compare=False)
-    others: tuple[tuple[str, str], ...] = ()
+    others: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    other_weights: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,8 @@ class Trial(Spec):
         return {
             "kind": KIND,
             "data": {"name": self.side.data.name, "digest": self.side.data.digest},
-            "oracle": {"kind": card.kind, "training": card.training, "sha256": card.sha256},
-            "others": [digest for _, digest in self.side.others],
+            "oracle": {"kind": card.kind, "training": card.training, "weights": card.weights},
+            "others": list(self.side.other_weights),
             "explainer": self.contender.name,
             "track": self.contender.track,
             "removal_only": self.contender.removal_only,
