@@ -37,7 +37,8 @@ def main(folder: Path) -> int:
     data, distances, over = {}, {}, 0
     for trial in trials:
         name = trial["data"]
-        data.setdefault(name, load_dataset(name))
+        if name not in data:
+            data[name] = load_dataset(facts["sources"][name])
         graph = data[name][trial["graph"]].graph
         oracle = oracles[name, trial["oracle"], trial["training"]]
         before = set(graph.edges())

@@ -81,6 +81,7 @@ def _facts(plan: ArenaPlan, rows: Sequence[scores.Row], outcome: Outcome) -> dic
     return {
         "settings": settings,
         "versions": dict(versions()),
+        "sources": plan.sources,
         "classifiers": [asdict(card) for card in plan.cards],
         "skipped": [asdict(one) for one in plan.skipped],
         "trials": len(rows),

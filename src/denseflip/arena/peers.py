@@ -18,21 +18,19 @@ from denseflip.arena.problem import Explainer
 from denseflip.errors import ConfigError, UnknownNameError
 from denseflip.search.methods.registry import METHODS
 
+_ALL: tuple[Explainer, ...] = (
+    RandomEdits(),
+    Greedy(),
+    GnnExplainer(),
+    PgExplainer(),
+    SALIENCY,
+    INTEGRATED,
+    Dice("kdtree"),
+    Dice("genetic"),
+    Dice("random"),
+)
 #: Explainers that are not methods of denseflip.
-PEERS: dict[str, Explainer] = {
-    peer.name: peer
-    for peer in (
-        RandomEdits(),
-        Greedy(),
-        GnnExplainer(),
-        PgExplainer(),
-        SALIENCY,
-        INTEGRATED,
-        Dice("kdtree"),
-        Dice("genetic"),
-        Dice("random"),
-    )
-}
+PEERS: dict[str, Explainer] = {peer.name: peer for peer in _ALL}
 #: Methods of denseflip that run unless others are named.
 OWN = ("auto", "best", "tight", "race", "tri", "cli", "rcli", "con", "dat+bw", "obs")
 

@@ -51,12 +51,13 @@ class Settings:
 
 @dataclass
 class ArenaPlan:
-    """The trials of a run, the classifiers, and what is left out with the reason."""
+    """The trials of a run, the classifiers, what is left out and why, and where data sets are."""
 
     settings: Settings
     trials: list[Trial] = field(default_factory=list)
     cards: list[Card] = field(default_factory=list)
     skipped: list[Missing] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
 
 
 def make_arena_plan(
@@ -81,11 +82,12 @@ def make_arena_plan(
         except DatasetError as error:
             plan.skipped.append(Missing(name, str(error)))
             continue
+        plan.sources[spec.name] = name
         ids = choose_graphs(dataset, limit=settings.graphs)
         for kind in settings.kinds:
             if "strength=0" in name and kind != "linear":
                 continue  # one classifier at chance is enough
-            sides = _sides(name, spec, dataset, kind, plan, folder, say)
+            sides = _sides(spec, dataset, kind, plan, folder, say)
             for side in sides:
                 for graph in ids:
                     plan.trials += _trials(side, graph, ids, contenders, settings)
@@ -122,7 +124,6 @@ def _version(package: str) -> str:
 
 
 def _sides(
-    name: str,
     spec: DataSpec,
     dataset: Dataset,
     kind: str,
@@ -131,7 +132,7 @@ def _sides(
     say: Callable[[str], object],
 ) -> list[Side]:
     """The trainings of one kind of classifier on one data set; none if torch is missing."""
-    cards = []
+    cards, name = [], spec.name
     for training in range(plan.settings.trainings if kind in SMALL else 1):
         try:
             card = freeze(name, dataset, kind, training, folder)

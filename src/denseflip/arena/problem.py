@@ -38,10 +38,18 @@ class Explainer(Protocol):
     """
 
     name: str
-    track: Track
     stochastic: bool
     removal_only: bool
-    kinds: tuple[str, ...]
+
+    @property
+    def track(self) -> Track:
+        """What it uses of the classifier."""
+        ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of classifiers that it can explain."""
+        ...
 
     @property
     def needs(self) -> Mapping[str, str]:
