@@ -150,6 +150,7 @@ def serve() -> None:
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     opened = _Opened()
     while (data := _receive(sys.stdin.buffer)) is not None:
         try:
@@ -157,6 +158,13 @@ def serve() -> None:
         except Exception as error:  # before the explainer started
             reply = Reply(problem=f"not started: {type(error).__name__}: {said(error, 300)}")
         _send(out, pickle.dumps(reply))
+
+
+def _end_with(parent: int) -> None:
+    """End this process, whatever an explainer is doing, once its worker is gone."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _send(to: IO[bytes], data: bytes) -> None:

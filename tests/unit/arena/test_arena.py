@@ -153,7 +153,7 @@ def test_renumbering_is_undone():
 @pytest.mark.parametrize("renumbering", [0, 1])
 @pytest.mark.parametrize("name", ["race", "con", "random"])
 def test_an_answer_is_judged_by_a_classifier_of_its_own(opened, name, renumbering):
-    spec, dataset, card, path = opened
+    _, dataset, card, path = opened
     reply = solve(make_task(opened, name, renumbering=renumbering), _Opened())
     row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
     assert row["found"], reply.problem
@@ -273,4 +273,5 @@ def test_gradients_are_counted_and_agree_with_the_classifier(kind, tmp_path):
     assert (problem.meter.forwards, problem.meter.backwards) == (2, 0)
     soft[0, 0].backward()
     assert (problem.meter.forwards, problem.meter.backwards) == (2, 1)
-    assert weights.grad is not None and weights.grad.abs().sum() > 0
+    assert weights.grad is not None
+    assert weights.grad.abs().sum() > 0
