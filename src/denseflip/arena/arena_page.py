@@ -154,7 +154,7 @@ def plot_price(rows: Sequence[scores.Row]) -> Any:
     with style():
         figure = new_figure(11, 3.9)
         for i, title in enumerate(_PRICE):
-            axes = figure.add_axes((0.06 + 0.32 * i, 0.15, 0.27, 0.73))
+            axes = figure.add_axes((0.05 + 0.325 * i, 0.15, 0.17, 0.73))
             _draw_price(axes, title, {n: (x, ys[i]) for n, (x, ys) in prices.items()})
     return figure
 

@@ -21,13 +21,14 @@ from typing import IO, Any
 import numpy as np
 
 from denseflip.arena.frozen import Frozen, open_frozen
-from denseflip.arena.problem import Answer, Meter, Problem, renumber
+from denseflip.arena.problem import Answer, Meter, Problem, labels_of
 from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset
 from denseflip.errors import EngineError, said
 from denseflip.graph import Codes, Graph
 from denseflip.graph.inputs import as_graph
 from denseflip.oracles.base_session import BudgetSpentError
+from denseflip.oracles.renumbered import renumber
 from denseflip.runs.sources import DataSpec, load_data
 
 OPENING_SECONDS = 600.0  # for imports, the data set and the classifier
@@ -88,7 +89,7 @@ class _Opened:
         dataset = self.datasets[task.data.digest]
         if task.sha256 not in self.frozen:
             frozen = open_frozen(Path(task.path), task.sha256)
-            frozen.oracle.predict([dataset.graphs[0]])  # what it does only the first time
+            labels_of(frozen.oracle, dataset.graphs[:1])  # what it does only the first time
             self.frozen[task.sha256] = (frozen, {})
         return dataset, *self.frozen[task.sha256]
 
@@ -108,6 +109,7 @@ def solve(task: Task, opened: _Opened, ready: Any = lambda: None) -> Reply:
     explainer = find_explainer(task.explainer, Path(task.checkout) if task.checkout else None)
     for module in explainer.needs:
         __import__(module)
+    explainer.prepare()
     graph, order = dataset[task.graph].graph, np.arange(dataset.n_nodes)
     if task.renumbering:
         order = np.random.default_rng(task.renumbering).permutation(dataset.n_nodes)

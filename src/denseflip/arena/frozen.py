@@ -23,6 +23,7 @@ from denseflip.errors import ConfigError, UnknownNameError
 from denseflip.files import write_whole
 from denseflip.graph import Graph
 from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Session
 from denseflip.oracles.tensors import NODE_FEATURES
 
 HELD_OUT = 0.25  # share of the graphs that a classifier does not see in training
@@ -141,7 +142,7 @@ def freeze(name: str, dataset: Dataset, kind: str, training: int, folder: Path) 
 
         oracle.save(path, force=True)  # type: ignore[attr-defined]
         weights = hash_object(oracle.estimator, hash_name="sha1")  # type: ignore[attr-defined]
-    answers = np.asarray(oracle.predict(list(test.graphs)))
+    answers = np.array([answer.label for answer in Session(oracle).query_all(list(test.graphs))])
     truth = test.label_array()
     card = Card(
         data=name,

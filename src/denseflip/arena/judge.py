@@ -10,6 +10,7 @@ import numpy as np
 
 from denseflip.arena.child import Reply
 from denseflip.arena.frozen import open_frozen
+from denseflip.arena.problem import labels_of
 from denseflip.counterfactual import Counterfactual, Label, Status
 from denseflip.datasets import Dataset
 from denseflip.experiments.worker import planted_in
@@ -45,7 +46,7 @@ class Judge:
     @cached_property
     def labels(self) -> list[Label]:
         """The label of every graph of the data set."""
-        return [int(x) for x in self.oracle.predict(list(self.dataset.graphs))]
+        return labels_of(self.oracle, self.dataset.graphs)
 
     def judge(self, graph_id: str, reply: Reply, *, described: bool) -> dict[str, Any]:
         """Return the columns of one answer.
@@ -91,7 +92,7 @@ class Judge:
         return row
 
     def _label(self, graph: Graph) -> Label:
-        return int(self.oracle.predict([graph])[0])
+        return labels_of(self.oracle, [graph])[0]
 
     def _fidelity(self, graph: Graph, removed: Any, before: Label) -> dict[str, Any]:
         """Fidelity of the removed edges as an explanation; None if nothing is removed."""
@@ -105,10 +106,10 @@ class Judge:
 
     def _kept(self, graph: Graph, after: Graph, before: Label, label: Label) -> float | None:
         """Share of the other trainings that agree on the original in which the change flips too."""
-        agreeing = [o for o in self.others if int(o.predict([graph])[0]) == before]
+        agreeing = [o for o in self.others if labels_of(o, [graph]) == [before]]
         if not agreeing:
             return None
-        return float(np.mean([int(o.predict([after])[0]) == label for o in agreeing]))
+        return float(np.mean([labels_of(o, [after]) == [label] for o in agreeing]))
 
     def _described(
         self, graph: Graph, changed: Any, before: Label, label: Label, own: Counterfactual | None

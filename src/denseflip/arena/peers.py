@@ -55,7 +55,7 @@ def find_explainer(name: str, checkout: Path | None = None) -> Explainer:
         return PEERS[name]
     if name in gretel.EXPLAINERS:
         if checkout is None:
-            msg = f"{name} needs a checkout of GRETEL: pass --gretel FOLDER."
+            msg = f"{name} needs a checkout of GRETEL: give its folder (option gretel)."
             raise ConfigError(msg)
         gretel.check_checkout(checkout)
         return gretel.Gretel(name, checkout)

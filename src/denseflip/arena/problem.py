@@ -18,6 +18,8 @@ from denseflip.experiments.worker import TimedOracle
 from denseflip.graph import Codes, Graph, Nodes
 from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.renumbered import RenumberedOracle, renumber
+from denseflip.oracles.session import Session
 
 Track = Literal["labels", "probabilities", "gradients"]
 Answer = Graph | Counterfactual | None
@@ -56,6 +58,10 @@ class Explainer(Protocol):
         """The packages that it imports."""
         ...
 
+    def prepare(self) -> None:
+        """Import what `explain` uses, before the clock starts."""
+        ...
+
     def explain(self, problem: Problem) -> Answer:
         """Return a graph with another label, or None."""
         ...
@@ -69,6 +75,9 @@ class Peer:
     removal_only = False
     kinds: tuple[str, ...] = ()
     needs: ClassVar[Mapping[str, str]] = {}
+
+    def prepare(self) -> None:
+        """Import what `explain` uses, before the clock starts."""
 
 
 @dataclass
@@ -105,12 +114,15 @@ class Meter:
             self.background += n
         elif self.phase == "training":
             self.training += n
-        elif self.strict and n > self.left:
-            raise BudgetSpentError
-        elif backward:
-            self.backwards += n
         else:
-            self.forwards += n
+            self.check(n)
+            self.backwards += n * backward
+            self.forwards += n * (not backward)
+
+    def check(self, n: int) -> None:
+        """Raise `BudgetSpentError` if n more graphs exceed the budget of the search."""
+        if self.strict and self.phase == "search" and n > self.left:
+            raise BudgetSpentError
 
     @contextmanager
     def during(self, phase: Phase) -> Iterator[None]:
@@ -148,29 +160,9 @@ class MeteredOracle(TimedOracle):
         return super()._timed(function, *given)
 
 
-class RenumberedOracle:
-    """An oracle for graphs whose nodes have other numbers: node v was ``order[v]``."""
-
-    def __init__(self, oracle: Oracle, order: npt.NDArray[np.int64]) -> None:
-        self.oracle, self.order = oracle, order
-        self.classes = getattr(oracle, "classes", None)
-
-    def predict(self, graphs: Sequence[Graph]) -> Any:
-        """The labels."""
-        return self.oracle.predict([renumber(graph, self.order) for graph in graphs])
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "predict_proba":
-            raise AttributeError(name)
-        asked = self.oracle.predict_proba  # type: ignore[attr-defined]
-        return lambda graphs: asked([renumber(graph, self.order) for graph in graphs])
-
-
-def renumber(graph: Graph, to: npt.NDArray[np.int64]) -> Graph:
-    """The graph with node v renamed ``to[v]``."""
-    n = graph.n_nodes
-    u, v = to[graph.codes // n], to[graph.codes % n]
-    return Graph(n, np.sort(np.minimum(u, v) * n + np.maximum(u, v)))
+def labels_of(oracle: Oracle, graphs: Sequence[Graph]) -> list[Label]:
+    """Labels of graphs as whole numbers; nothing is remembered."""
+    return [int(answer.label) for answer in Session(oracle).query_all(list(graphs))]
 
 
 @dataclass
@@ -207,13 +199,14 @@ class Problem:
 
     # ---- labels -------------------------------------------------------------------------
 
-    def predict(self, graphs: Sequence[Graph]) -> list[Label]:
-        """Labels of graphs; each counts as one call."""
-        return [int(label) for label in self.oracle.predict(list(graphs))]
+    def labels_of(self, graphs: Sequence[Graph]) -> list[Label]:
+        """Labels of graphs; each counts as one call, also if it was asked before."""
+        self.meter.check(len(graphs))
+        return labels_of(self.oracle, graphs)
 
     def label_of(self, graph: Graph) -> Label:
         """Label of one graph; counts as one call."""
-        return self.predict([graph])[0]
+        return self.labels_of([graph])[0]
 
     @property
     def label(self) -> Label:
@@ -228,7 +221,10 @@ class Problem:
 
     def probabilities(self, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
         """One row of probabilities per graph; each counts as one call."""
-        return np.asarray(self.oracle.predict_proba(list(graphs)), dtype=float)
+        self.meter.check(len(graphs))
+        session = Session(self.oracle, confidence=True)
+        known = [answer.probabilities or {} for answer in session.query_all(list(graphs))]
+        return np.array([[row[label] for label in sorted(row)] for row in known], dtype=float)
 
     @property
     def left(self) -> int:
@@ -256,7 +252,7 @@ class Problem:
         if self._background is None:
             graphs = self.graphs
             with self.meter.during("background"):
-                self._background = list(zip(graphs, self.predict(graphs), strict=True))
+                self._background = list(zip(graphs, self.labels_of(graphs), strict=True))
         return self._background
 
     @property

@@ -18,10 +18,11 @@ from denseflip.arena.frozen import freeze, open_frozen, read_card
 from denseflip.arena.judge import Judge
 from denseflip.arena.peers import PEERS, find_explainer, is_missing
 from denseflip.arena.plan import Settings, make_arena_plan
-from denseflip.arena.problem import Meter, Problem, edit_in_order, renumber
+from denseflip.arena.problem import Meter, Problem, edit_in_order
 from denseflip.errors import ConfigError, UnknownNameError
 from denseflip.graph import Graph
 from denseflip.oracles.base_session import BudgetSpentError
+from denseflip.oracles.renumbered import renumber
 from denseflip.runs.result_store import Store
 from denseflip.runs.run import run_specs
 from denseflip.runs.sources import data_spec
@@ -116,20 +117,20 @@ def test_a_changed_classifier_is_refused(opened, tmp_path):
 def test_calls_are_counted_by_phase_and_limited(opened):
     problem = make_problem(opened, budget=3)
     assert len(problem.background) == len(problem.dataset)
-    problem.predict(problem.graphs[:2])
+    problem.labels_of(problem.graphs[:2])
     with problem.meter.during("training"):
-        problem.predict(problem.graphs[:4])
+        problem.labels_of(problem.graphs[:4])
     meter = problem.meter
     assert (meter.forwards, meter.background, meter.training) == (2, len(problem.dataset), 4)
     with pytest.raises(BudgetSpentError):
-        problem.predict(problem.graphs[:2])
+        problem.labels_of(problem.graphs[:2])
     assert meter.forwards == 2
 
 
 def test_what_is_trained_once_is_charged_every_time(opened):
     problem = make_problem(opened)
     for _ in range(2):
-        problem.once("fit", lambda: problem.predict(problem.graphs[:3]))
+        problem.once("fit", lambda: problem.labels_of(problem.graphs[:3]))
     assert problem.meter.training == 6
 
 
@@ -196,7 +197,7 @@ def test_names_are_checked(tmp_path):
         find_explainer("GNNExplaner")
     with pytest.raises(ConfigError, match="cannot be imported"):
         find_explainer("no_such_module:function")
-    with pytest.raises(ConfigError, match="--gretel"):
+    with pytest.raises(ConfigError, match="option gretel"):
         find_explainer("GRETEL-OBS")
 
 

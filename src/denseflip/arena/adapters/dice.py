@@ -32,13 +32,16 @@ class Dice(Peer):
         def rows_of(graphs: list[Graph]) -> Any:
             return np.stack([np.isin(pairs, graph.codes) for graph in graphs]).astype(int)
 
+        def labels_of(table: Any) -> Any:
+            rows = np.asarray(table[names]).astype(float) > 0.5
+            return np.array(problem.labels_of([Graph(n, pairs[row]) for row in rows]))
+
         class Model:
             def predict(self, table: Any) -> Any:
-                rows = np.asarray(table[names]).astype(float) > 0.5
-                return np.array(problem.predict([Graph(n, pairs[row]) for row in rows]))
+                return labels_of(table)
 
             def predict_proba(self, table: Any) -> Any:
-                labels = self.predict(table)
+                labels = labels_of(table)
                 return np.stack([1 - labels, labels], axis=1).astype(float)
 
         graphs, labels = zip(*problem.background, strict=True)

@@ -55,14 +55,20 @@ class Gretel(Peer):
         self.name, self.folder = name, folder
         self.module, self.kind = EXPLAINERS[name]
 
+    def prepare(self) -> None:
+        """Import the checkout, which takes seconds that are not part of the search."""
+        if str(self.folder) not in sys.path:
+            sys.path.insert(0, str(self.folder))
+        with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):  # it writes logs
+            importlib.import_module("src.dataset.instances.graph")
+            importlib.import_module(self.module)
+
     def explain(self, problem: Problem) -> Graph | None:
         """Give it the adjacency array; it queries labels one by one."""
         with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):  # it writes logs
             return self._explain(problem)
 
     def _explain(self, problem: Problem) -> Graph | None:
-        if str(self.folder) not in sys.path:
-            sys.path.insert(0, str(self.folder))
         np.random.seed(problem.seed)  # noqa: NPY002  (what GRETEL uses)
         random.seed(problem.seed)
         instances = importlib.import_module("src.dataset.instances.graph")

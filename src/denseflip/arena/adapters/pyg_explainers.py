@@ -79,7 +79,7 @@ class PgExplainer(_PygPeer):
             model_config={"task_level": "graph", **_CONFIG},
         )
         graphs = problem.graphs[:: max(1, len(problem.graphs) // _TRAINING_GRAPHS)]
-        targets = [torch.tensor([int(label)]) for label in problem.predict(graphs)]
+        targets = [torch.tensor([int(label)]) for label in problem.labels_of(graphs)]
         for epoch in range(_TRAINING_EPOCHS):
             for graph, target in zip(graphs, targets, strict=True):
                 x, edges, batch = problem.tensors(graph)
