@@ -10,6 +10,7 @@ from denseflip._version import __version__
 from denseflip.cli import data as data_commands
 from denseflip.cli import experiments as experiment_commands
 from denseflip.cli import train as train_commands
+from denseflip.cli.arena import arena
 from denseflip.cli.cohort import cohort
 from denseflip.cli.compare import compare
 from denseflip.cli.demo import demo
@@ -57,6 +58,7 @@ app.command("train")(train_commands.train)
 app.command("evaluate")(train_commands.evaluate)
 app.command("paper")(experiment_commands.paper)
 app.command("bench")(experiment_commands.bench)
+app.command("arena")(arena)
 app.command("results")(experiment_commands.results)
 app.add_typer(data_commands.app)
 show_literally(app)

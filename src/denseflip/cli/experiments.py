@@ -73,8 +73,8 @@ def paper(
     check_new_folder(out, force=force, resumable=True)
     plan = plan_paper(
         profile,
-        _words(datasets) or DATASETS,
-        _words(methods) or METHODS,
+        split_words(datasets) or DATASETS,
+        split_words(methods) or METHODS,
         limit=limit,
         measures=MeasureSpec(robustness=robustness, as_read=as_read),
         permutations=permutations,
@@ -82,10 +82,10 @@ def paper(
     outcome = _run(plan.specs, out, engine or "auto", jobs, scheduler)
     for remark in write_paper(plan, outcome, out, figures=figures):
         typer.echo(remark, err=True)
-    _show_file(out / "table1.md")
-    _show_file(out / "table2.md")
+    show_file(out / "table1.md")
+    show_file(out / "table2.md")
     typer.echo(f"All tables and figures: {out / 'index.html'}")
-    _end(outcome)
+    end(outcome)
 
 
 @documented(paper)
@@ -130,11 +130,11 @@ def bench(
     tables, remarks = write_bench(settings.title, matrix, plan, outcome, out)
     for remark in remarks:
         typer.echo(remark, err=True)
-    _show_file(out / f"{tables[0].name}.md")
+    show_file(out / f"{tables[0].name}.md")
     if settings.measures.statement:
-        _show_file(out / f"{tables[-1].name}.md")
+        show_file(out / f"{tables[-1].name}.md")
     typer.echo(f"All tables: {out / 'index.html'}")
-    _end(outcome)
+    end(outcome)
 
 
 @documented()
@@ -184,10 +184,10 @@ def results(
         typer.echo(f"{folder}: no explanations stored yet.", err=True)
     rows = keep(rows, where or [])
     if every or columns:
-        table = list_table(rows, _words(columns))
+        table = list_table(rows, split_words(columns))
     else:
-        by = _words(group_by) or list(DEFAULT_GROUP)
-        table = group_table(rows, by, _words(metrics) or list(DEFAULT_METRICS))
+        by = split_words(group_by) or list(DEFAULT_GROUP)
+        table = group_table(rows, by, split_words(metrics) or list(DEFAULT_METRICS))
     text = table.to(form)
     if output is None:
         typer.echo(text, nl=False)
@@ -201,11 +201,13 @@ def results(
 # ---- shared -----------------------------------------------------------------------------
 
 
-def _words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
+    """Split a comma-separated list."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _show_file(path: Path) -> None:
+def show_file(path: Path) -> None:
+    """Print a text file."""
     typer.echo(path.read_text(encoding="utf-8"))
 
 
@@ -248,7 +250,8 @@ def stopped(out: Path) -> str:
     return f"Interrupted. Finished results are kept in {out}. Run the same command to continue."
 
 
-def _end(outcome: Outcome) -> None:
+def end(outcome: Outcome) -> None:
+    """List the failures of a run, if any, and exit with code 1."""
     if not outcome.failures:
         return
     typer.echo(f"{len(outcome.failures)} of {outcome.total} runs failed:", err=True)

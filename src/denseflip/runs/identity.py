@@ -30,7 +30,7 @@ from denseflip.request import Request
 #: Packages that only read or display. The source of all others is part of the ids of results.
 _NO_CODE = (
     *("_version.py", "checks.py", "errors.py", "files.py", "limits.py", "option.py"),
-    *("cli/*", "datasets/*", "report/*", "web/*"),
+    *("arena/arena_page.py", "arena/scores.py", "cli/*", "datasets/*", "report/*", "web/*"),
     *("paper/paper_claims.py", "paper/paper_figures.py", "paper/paper_page.py"),
     *("paper/paper_tables.py",),
 )

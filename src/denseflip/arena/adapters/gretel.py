@@ -1,0 +1,84 @@
+"""Explainers of GRETEL 2, from a checkout that the user names; none of its code is part of this."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import random
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from denseflip.arena.problem import Peer, Problem
+from denseflip.errors import ConfigError
+from denseflip.graph import Graph
+
+#: Name in the tables → module and class of the checkout.
+EXPLAINERS = {
+    "GRETEL-OBS": ("src.explainer.heuristic.obs", "ObliviousBidirectionalSearchExplainer"),
+    "GRETEL-iRand": ("src.explainer.search.i_rand", "IRandExplainer"),
+}
+_README = "GRETEL (v2"
+
+
+def check_checkout(folder: Path) -> None:
+    """Refuse a folder that is no checkout of GRETEL 2."""
+    readme = folder / "README.md"
+    if not readme.is_file() or "GRETEL" not in readme.read_text(errors="replace"):
+        msg = f"{folder}: no checkout of GRETEL (no README.md that names it)."
+        raise ConfigError(msg)
+    if _README not in readme.read_text(errors="replace"):
+        head = readme.read_text(errors="replace").splitlines()[0]
+        msg = f"{folder}: this version of GRETEL is not supported ({head!r:.80}); use v2."
+        raise ConfigError(msg)
+    for module, _ in EXPLAINERS.values():
+        if not (folder / (module.replace(".", "/") + ".py")).is_file():
+            msg = f"{folder}: this checkout of GRETEL has no {module}; use v2 of July 2025."
+            raise ConfigError(msg)
+
+
+class Gretel(Peer):
+    """An explainer of GRETEL, with its default settings."""
+
+    stochastic = True
+    needs: ClassVar = {
+        "flufl.lock": "flufl.lock",
+        "jsonc_parser": "jsonc-parser",
+        "jsonpickle": "jsonpickle",
+    }
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        self.module, self.kind = EXPLAINERS[name]
+
+    def prepare(self) -> None:
+        """Import the checkout, which takes seconds that are not part of the search."""
+        if str(self.folder) not in sys.path:
+            sys.path.insert(0, str(self.folder))
+        with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):  # it writes logs
+            importlib.import_module("src.dataset.instances.graph")
+            importlib.import_module(self.module)
+
+    def explain(self, problem: Problem) -> Graph | None:
+        """Give it the adjacency array; it queries labels one by one."""
+        with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):  # it writes logs
+            return self._explain(problem)
+
+    def _explain(self, problem: Problem) -> Graph | None:
+        np.random.seed(problem.seed)  # noqa: NPY002  (what GRETEL uses)
+        random.seed(problem.seed)
+        instances = importlib.import_module("src.dataset.instances.graph")
+
+        def predict(instance: Any) -> Any:
+            return problem.label_of(Graph.from_adjacency(np.asarray(instance.data, dtype=float)))
+
+        oracle = SimpleNamespace(predict=predict)
+        settings = {"dataset": problem.dataset, "oracle": oracle, "parameters": {}}
+        explainer = getattr(importlib.import_module(self.module), self.kind)(None, settings)
+        own = instances.GraphInstance(0, problem.label, problem.graph.to_adjacency())
+        answer = np.asarray(explainer.explain(own).data, dtype=float)
+        return Graph.from_adjacency(answer)

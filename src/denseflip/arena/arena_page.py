@@ -1,0 +1,186 @@
+"""Write the output of a benchmark: tables, charts, a page, and the trials with their hashes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from denseflip._version import __version__
+from denseflip.arena import scores
+from denseflip.arena.plan import ArenaPlan
+from denseflip.errors import MissingExtraError
+from denseflip.experiments.measure_charts import Picture, Shown, method_charts
+from denseflip.experiments.run_page import failed, write_index
+from denseflip.experiments.table import Table
+from denseflip.files import write_whole
+from denseflip.report.canvas import new_figure, save_figure, style, words
+from denseflip.report.page_figures import page_figure
+from denseflip.report.palette import AXIS, GRID, INK, MEASURED, QUIET
+from denseflip.runs.identity import canonical_json, content_id, versions
+from denseflip.runs.run import Outcome
+
+_SHOWN = (
+    Shown("found", "validity", share=True),
+    Shown("ged", "edits", log=True),
+    Shown("calls", "calls", log=True),
+    Shown("told", "true as read", share=True),
+    Shown("cells_in_range", "cells in range", share=True),
+    Shown("robustness_1", "stable to noise", share=True),
+)
+_PRICE = ("true as read", "in range", "stable to noise")
+
+
+def write_arena(plan: ArenaPlan, outcome: Outcome, folder: Path) -> tuple[list[Table], list[str]]:
+    """Write all files of a run; return its tables and remarks for the user.
+
+    ``trials.jsonl`` has one trial per line with its edits, and ``arena.json`` the settings, the
+    classifiers with their hashes and the SHA-256 of all trials without times.
+    """
+    rows = scores.trial_rows(outcome.records.values())
+    tables = [
+        scores.winner_table(rows),
+        scores.score_table(rows),
+        scores.trust_table(rows),
+        scores.oracle_table(plan.cards),
+        scores.problem_table(rows),
+    ]
+    for table in tables:
+        table.write(folder)
+    lines = [canonical_json(row) for row in rows]
+    write_whole(folder / "trials.jsonl", "\n".join(lines) + "\n")
+    write_whole(folder / "arena.json", json.dumps(_facts(plan, rows, outcome), indent=1) + "\n")
+    remarks = [f"Skipped: {one.name}: {one.reason}" for one in plan.skipped]
+    pictures: list[Picture] = []
+    try:
+        place = folder / "figures"
+        place.mkdir(exist_ok=True)
+        pictures = _pictures(rows, place)
+    except MissingExtraError as error:
+        remarks.append(f"The charts were left out. {error}")
+    settings = plan.settings
+    intro = [
+        f"denseflip {__version__}. {len(rows)} trials; at most {settings.budget:,} calls and "
+        f"{settings.seconds:g} s each. {settings.graphs} graphs per data set, {settings.seeds} "
+        f"seeds, {settings.trainings} trainings of the small classifiers.",
+        *failed(outcome.failures, outcome.total),
+        *remarks,
+    ]
+    write_index(folder / "index.html", "Benchmark of graph explainers", intro, tables, pictures)
+    return tables, remarks
+
+
+def _facts(plan: ArenaPlan, rows: Sequence[scores.Row], outcome: Outcome) -> dict[str, Any]:
+    settings = {**asdict(plan.settings), "checkout": bool(plan.settings.checkout)}
+    timeless = [
+        {key: value for key, value in row.items() if not key.endswith("seconds")} for row in rows
+    ]
+    return {
+        "settings": settings,
+        "versions": dict(versions()),
+        "sources": plan.sources,
+        "classifiers": [asdict(card) for card in plan.cards],
+        "skipped": [asdict(one) for one in plan.skipped],
+        "trials": len(rows),
+        "failures": [str(failure) for failure in outcome.failures],
+        "sha256": content_id(timeless),
+        "wall_seconds": outcome.wall,
+        "workers": outcome.workers,
+    }
+
+
+def _pictures(rows: Sequence[scores.Row], folder: Path) -> list[Picture]:
+    plain = [
+        {
+            **dict.fromkeys(("ged", "told", "cells_in_range", "robustness_1")),
+            **row,
+            "method": row["explainer"],
+            "parameters": "",
+        }
+        for row in rows
+        if not row["renumbering"] and not row["training"]
+    ]
+    price = plot_price(rows)
+    if price is None:
+        return method_charts(plain, _SHOWN, folder=folder)
+    save_figure(price, folder / "price.svg", force=True)
+    alt = "Edits of each explainer against truth as read, range and stability of its answers."
+    caption = (
+        "The price of a sentence. Each mark is an explainer over all classifiers: its edits, "
+        "relative to the fewest of any explainer on the same graph (median), and the share of its "
+        "answers that are true as read, end in the range of real graphs, or survive noise."
+    )
+    picture = Picture("The price of a sentence", page_figure([price], alt, caption))
+    return [picture, *method_charts(plain, _SHOWN, folder=folder)]
+
+
+def price_of(rows: Sequence[scores.Row]) -> dict[str, tuple[float, tuple[float | None, ...]]]:
+    """Explainer → its edits relative to the fewest on each graph, and the three shares.
+
+    Of trials with seed 0 and training 0.
+    """
+    chosen = [row for row in rows if row["found"] and "cells" in row]
+    fewest: dict[tuple[str, str, str], int] = {}
+    for row in chosen:
+        key = (row["data"], row["oracle"], row["graph"])
+        fewest[key] = min(row["ged"], fewest.get(key, row["ged"]))
+    by_name: dict[str, list[scores.Row]] = {}
+    for row in chosen:
+        by_name.setdefault(row["explainer"], []).append(row)
+    out: dict[str, tuple[float, tuple[float | None, ...]]] = {}
+    for name, members in by_name.items():
+        ratio = median(
+            row["ged"] / max(1, fewest[row["data"], row["oracle"], row["graph"]]) for row in members
+        )
+        sides = [row["side"] == "in range" for row in members if row.get("side")]
+        noise = [row["robustness_1"] for row in members if row["robustness_1"] is not None]
+        shares = (
+            scores.share_true(members),
+            fmean(sides) if sides else None,
+            fmean(noise) if noise else None,
+        )
+        out[name] = (ratio, shares)
+    return out
+
+
+def plot_price(rows: Sequence[scores.Row]) -> Any:
+    """Draw edits against truth as read, range and stability; None without valid answers."""
+    prices = price_of(rows)
+    if not prices:
+        return None
+    with style():
+        figure = new_figure(11, 3.9)
+        for i, title in enumerate(_PRICE):
+            axes = figure.add_axes((0.05 + 0.325 * i, 0.15, 0.17, 0.73))
+            _draw_price(axes, title, {n: (x, ys[i]) for n, (x, ys) in prices.items()})
+    return figure
+
+
+def _draw_price(axes: Any, title: str, points: dict[str, tuple[float, float | None]]) -> None:
+    known = sorted((y, x, name) for name, (x, y) in points.items() if y is not None)
+    taken: list[float] = []
+    for y, x, name in known:
+        axes.plot([x], [y], marker="o", ms=5.5, color=MEASURED, clip_on=False, zorder=3)
+        at = max(y, taken[-1] + 0.045) if taken else y
+        taken.append(at)
+        axes.annotate(
+            words(name, 24),
+            (x, y),
+            xytext=(1.02, at),
+            textcoords=axes.get_yaxis_transform(),
+            fontsize=6.2,
+            va="center",
+            color=INK,
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "lw": 0.35, "color": AXIS},
+        )
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    axes.set_xlabel("edits / fewest edits", fontsize=8)
+    axes.tick_params(labelsize=7.5, color=AXIS, labelcolor=QUIET)
+    axes.grid(color=GRID, linewidth=0.6)
+    axes.set_title(words(title), fontsize=9.5, weight="bold", loc="left", pad=6)

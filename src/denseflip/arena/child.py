@@ -1,0 +1,276 @@
+"""Explainers run in a child process, so that one that crashes or hangs costs one trial only.
+
+A worker keeps one child. Tasks and answers are pickled over its standard input and output; what an
+explainer prints goes to nowhere. After a time-out or a crash the next task starts a new child.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from denseflip.arena.frozen import Frozen, open_frozen
+from denseflip.arena.problem import Answer, Meter, Problem, labels_of
+from denseflip.counterfactual import Counterfactual
+from denseflip.datasets import Dataset
+from denseflip.errors import EngineError, said
+from denseflip.graph import Codes, Graph
+from denseflip.graph.inputs import as_graph
+from denseflip.oracles.base_session import BudgetSpentError
+from denseflip.oracles.renumbered import renumber
+from denseflip.runs.sources import DataSpec, load_data
+
+OPENING_SECONDS = 600.0  # for imports, the data set and the classifier
+_READY = b"ready"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One explainer on one graph, as a child needs it."""
+
+    data: DataSpec
+    path: str
+    sha256: str
+    explainer: str
+    checkout: str
+    graph: str
+    seed: int
+    budget: int
+    renumbering: int  # seed of a random numbering of the nodes; 0 for none
+
+
+@dataclass
+class Reply:
+    """What came back.
+
+    Attributes
+    ----------
+    codes : the edges of the answer as codes, in the numbering of the data set; None without one.
+    result : the result of a method of denseflip, if the nodes were not renumbered.
+    problem : why there is no answer: a crash, a time-out, an invalid answer; else empty.
+    """
+
+    codes: Codes | None = None
+    result: Counterfactual | None = None
+    problem: str = ""
+    forwards: int = 0
+    backwards: int = 0
+    background: int = 0
+    training: int = 0
+    training_seconds: float = 0.0
+    seconds: float = 0.0
+
+
+# ---- in the child -------------------------------------------------------------------------------
+
+
+@dataclass
+class _Opened:
+    """The data sets and classifiers that a child has opened."""
+
+    datasets: dict[str, Dataset] = field(default_factory=dict)
+    frozen: dict[str, tuple[Frozen, dict[Any, Any]]] = field(default_factory=dict)
+
+    def open(self, task: Task) -> tuple[Dataset, Frozen, dict[Any, Any]]:
+        """The data set, the classifier, and what explainers keep for it."""
+        if task.data.digest not in self.datasets:
+            self.datasets[task.data.digest] = load_data(task.data)
+        dataset = self.datasets[task.data.digest]
+        if task.sha256 not in self.frozen:
+            frozen = open_frozen(Path(task.path), task.sha256)
+            labels_of(frozen.oracle, dataset.graphs[:1])  # what it does only the first time
+            self.frozen[task.sha256] = (frozen, {})
+        return dataset, *self.frozen[task.sha256]
+
+
+def solve(task: Task, opened: _Opened, ready: Any = lambda: None) -> Reply:
+    """Run one explainer on one graph in this process.
+
+    Parameters
+    ----------
+    task : what to run.
+    opened : data sets and classifiers.
+    ready : called when everything is open and the explainer starts.
+    """
+    from denseflip.arena.peers import find_explainer
+
+    dataset, frozen, kept = opened.open(task)
+    explainer = find_explainer(task.explainer, Path(task.checkout) if task.checkout else None)
+    for module in explainer.needs:
+        __import__(module)
+    explainer.prepare()
+    graph, order = dataset[task.graph].graph, np.arange(dataset.n_nodes)
+    if task.renumbering:
+        order = np.random.default_rng(task.renumbering).permutation(dataset.n_nodes)
+        graph = renumber(graph, np.argsort(order))
+    meter = Meter(task.budget)
+    ready()
+    started = time.perf_counter()
+    reply = Reply()
+    try:
+        answer = explainer.explain(Problem(frozen, dataset, graph, task.seed, meter, order, kept))
+        reply.codes, reply.result = _read(answer, graph)
+    except BudgetSpentError:
+        reply.problem = "budget spent"
+    except Exception as error:  # a peer may raise anything
+        reply.problem = f"{type(error).__name__}: {said(error, 160)}"
+    reply.seconds = time.perf_counter() - started - meter.training_seconds
+    if reply.codes is not None and task.renumbering:
+        reply.codes = renumber(Graph(graph.n_nodes, reply.codes), order).codes
+        reply.result = None
+    for name in ("forwards", "backwards", "background", "training", "training_seconds"):
+        setattr(reply, name, getattr(meter, name))
+    return reply
+
+
+def _read(answer: Answer | Any, graph: Graph) -> tuple[Codes | None, Counterfactual | None]:
+    """The edges of an answer; refuses anything that is no graph over the same nodes."""
+    if answer is None:
+        return None, None
+    if isinstance(answer, Counterfactual):
+        return (answer.counterfactual.codes, answer) if answer.found else (None, None)
+    return graph.check_same_nodes(as_graph(answer)).codes, None
+
+
+def serve() -> None:
+    """Answer tasks from standard input until it ends."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    out = os.fdopen(os.dup(1), "wb")
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    opened = _Opened()
+    while (data := _receive(sys.stdin.buffer)) is not None:
+        try:
+            reply = solve(pickle.loads(data), opened, lambda: _send(out, _READY))
+        except Exception as error:  # before the explainer started
+            reply = Reply(problem=f"not started: {type(error).__name__}: {said(error, 300)}")
+        _send(out, pickle.dumps(reply))
+
+
+def _end_with(parent: int) -> None:
+    """End this process, whatever an explainer is doing, once its worker is gone."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def _send(to: IO[bytes], data: bytes) -> None:
+    to.write(struct.pack("<Q", len(data)) + data)
+    to.flush()
+
+
+def _receive(source: IO[bytes]) -> bytes | None:
+    head = source.read(8)
+    if len(head) < 8:
+        return None
+    (size,) = struct.unpack("<Q", head)
+    data = source.read(size)
+    return data if len(data) == size else None
+
+
+# ---- in the worker ------------------------------------------------------------------------------
+
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+class Child:
+    """A child process that solves tasks one after the other."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def solve(self, task: Task, seconds: float) -> Reply:
+        """Run a task; a reply with a problem if it crashes or takes longer than this.
+
+        Parameters
+        ----------
+        task : what to run.
+        seconds : time limit of the explainer, once everything is open.
+
+        Raises
+        ------
+        EngineError
+            If the child cannot open the data set or the classifier.
+        """
+        with self._lock:
+            process = self._started()
+            assert process.stdin is not None
+            try:
+                _send(process.stdin, pickle.dumps(task))
+                reply = self._wait(process, OPENING_SECONDS)
+                if reply == _READY:
+                    started = time.perf_counter()
+                    reply = self._wait(process, seconds)
+                    if reply is None:
+                        taken = time.perf_counter() - started
+                        ended = process.poll()
+                        self.stop()
+                        late = taken >= seconds
+                        why = f"no answer within {seconds:g} s" if late else f"crashed ({ended})"
+                        return Reply(problem=why, seconds=taken)
+            except (BrokenPipeError, OSError):
+                reply = None
+            if reply is None:
+                self.stop()
+                msg = "The process of an explainer ended before it started, or did not open."
+                raise EngineError(msg)
+        found: Reply = pickle.loads(reply)
+        if found.problem.startswith("not started: "):
+            raise EngineError(found.problem)
+        return found
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            paths = os.pathsep.join(p for p in sys.path if p)
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", "from denseflip.arena.child import serve; serve()"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, **_ONE_THREAD, "PYTHONPATH": paths},
+            )
+        return self._process
+
+    def _wait(self, process: subprocess.Popen[bytes], seconds: float) -> bytes | None:
+        """The next message; None if the process ends or the time is over."""
+        source, found = process.stdout, []
+        assert source is not None
+        reader = threading.Thread(target=lambda: found.append(_receive(source)), daemon=True)
+        reader.start()
+        reader.join(seconds)
+        if reader.is_alive():
+            process.kill()
+            reader.join()
+            return None
+        if found[0] is None:
+            process.wait()
+        return found[0]
+
+    def stop(self) -> None:
+        """End the process at once."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._process = None
+
+
+CHILD = Child()
+atexit.register(CHILD.stop)

@@ -1,0 +1,88 @@
+"""The explainers of the benchmark by name, and whether what they need is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+from denseflip.arena.adapters import gretel
+from denseflip.arena.adapters.captum_attributions import INTEGRATED, SALIENCY
+from denseflip.arena.adapters.dice import Dice
+from denseflip.arena.adapters.greedy import Greedy
+from denseflip.arena.adapters.own_methods import OwnMethod
+from denseflip.arena.adapters.pyg_explainers import GnnExplainer, PgExplainer
+from denseflip.arena.adapters.random_edits import RandomEdits
+from denseflip.arena.adapters.user_function import UserFunction
+from denseflip.arena.problem import Explainer
+from denseflip.errors import ConfigError, UnknownNameError
+from denseflip.search.methods.registry import METHODS
+
+_ALL: tuple[Explainer, ...] = (
+    RandomEdits(),
+    Greedy(),
+    GnnExplainer(),
+    PgExplainer(),
+    SALIENCY,
+    INTEGRATED,
+    Dice("kdtree"),
+    Dice("genetic"),
+    Dice("random"),
+)
+#: Explainers that are not methods of denseflip.
+PEERS: dict[str, Explainer] = {peer.name: peer for peer in _ALL}
+#: Methods of denseflip that run unless others are named.
+OWN = ("auto", "best", "tight", "race", "tri", "cli", "rcli", "con", "dat+bw", "obs")
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An explainer that is skipped, and why."""
+
+    name: str
+    reason: str
+
+
+def find_explainer(name: str, checkout: Path | None = None) -> Explainer:
+    """The explainer of this name: a peer, a method of denseflip, or ``module:function``.
+
+    Parameters
+    ----------
+    name : the name.
+    checkout : a folder with GRETEL's source, for its explainers.
+    """
+    if name in PEERS:
+        return PEERS[name]
+    if name in gretel.EXPLAINERS:
+        if checkout is None:
+            msg = f"{name} needs a checkout of GRETEL: give its folder (option gretel)."
+            raise ConfigError(msg)
+        gretel.check_checkout(checkout)
+        return gretel.Gretel(name, checkout)
+    if ":" in name:
+        return UserFunction(name)
+    try:
+        return OwnMethod(name)
+    except UnknownNameError as error:
+        known = (*PEERS, *gretel.EXPLAINERS, *METHODS)
+        raise UnknownNameError("explainer", name, known) from error
+
+
+def default_explainers(checkout: Path | None = None) -> tuple[str, ...]:
+    """Names of all explainers of the full benchmark."""
+    return (*OWN, *PEERS, *(gretel.EXPLAINERS if checkout else ()))
+
+
+def is_missing(explainer: Explainer) -> Missing | None:
+    """Whether packages of an explainer are not installed; with the line that installs them."""
+    lacking = [pip for module, pip in explainer.needs.items() if not _is_there(module)]
+    if not lacking:
+        return None
+    return Missing(explainer.name, f"not installed; run: pip install {' '.join(lacking)}")
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:
+        return False

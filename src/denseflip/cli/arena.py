@@ -1,0 +1,119 @@
+"""The command ``arena``: a benchmark of graph explainers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from denseflip.checks import check_new_folder
+from denseflip.cli.experiments import end, run_stored, show_file, split_words
+from denseflip.cli.options import documented
+
+SHORT_EXPLAINERS = "auto,race,con,random,greedy,GNNExplainer,saliency,integrated-gradients"
+
+
+@documented()
+def arena(
+    explainers: str = "",
+    datasets: str = "",
+    classifiers: str = "",
+    gretel: Path | None = None,
+    short: bool = False,
+    graphs: Annotated[int | None, typer.Option(min=1)] = None,
+    seeds: Annotated[int | None, typer.Option(min=1)] = None,
+    trainings: Annotated[int | None, typer.Option(min=1)] = None,
+    renumbered: Annotated[int | None, typer.Option(min=0)] = None,
+    budget: Annotated[int | None, typer.Option(min=1)] = None,
+    time_limit: Annotated[float | None, typer.Option(min=0.1)] = None,
+    engine: str | None = "auto",
+    jobs: Annotated[int | None, typer.Option(min=1)] = None,
+    scheduler: str | None = None,
+    out: Path = Path("denseflip-arena"),
+    force: bool = False,
+) -> None:
+    """Compare graph explainers on the same frozen classifiers, graphs and call budget.
+
+    Classifiers are trained from fixed seeds and kept in the folder of --out. The command can be
+    interrupted; run it again to continue.
+
+    What to compare
+    ---------------
+    explainers : Comma-separated: methods of denseflip, random, greedy, GNNExplainer, PGExplainer,
+        saliency, integrated-gradients, DiCE-kdtree, DiCE-genetic, DiCE-random, GRETEL-OBS,
+        GRETEL-iRand, or your own module:function. Default: all that are installed.
+    datasets : Comma-separated data sets, by name or file. Default: synthetic, mice, aut and
+        synthetic:strength=0.
+    classifiers : Comma-separated kinds: linear, knn, forest, gcn, gin. Default: all.
+    gretel : Folder with the source of GRETEL v2, to include its explainers.
+    short : A small run of a few minutes: two data sets, two classifiers, two graphs.
+
+    Protocol
+    --------
+    graphs : Graphs per data set. Default: 30.
+    seeds : Seeds of stochastic explainers. Default: 5.
+    trainings : Trainings of the linear, knn and forest classifiers. Default: 3.
+    renumbered : Graphs that are explained again with renumbered nodes. Default: 10.
+    budget : Largest number of forward and backward passes per explanation. Default: 2000.
+    time_limit : Seconds per explanation. Default: 60.
+
+    Parallel runs
+    -------------
+    engine : auto, serial, processes or dask.
+    jobs : Worker processes. Default: all cores.
+    scheduler : Address of a Dask scheduler, such as tcp://host:8786.
+
+    Output
+    ------
+    out : Folder for classifiers, results, tables and charts.
+    force : Overwrite what is in --out.
+    """
+    from denseflip.arena.arena_page import write_arena
+    from denseflip.arena.peers import default_explainers
+    from denseflip.arena.plan import Settings, make_arena_plan
+
+    check_new_folder(out, force=force, resumable=True)
+    names = split_words(explainers) or split_words(SHORT_EXPLAINERS if short else "")
+    settings = Settings(
+        explainers=tuple(names) or default_explainers(gretel),
+        checkout=None if gretel is None else gretel.resolve(),
+    )
+    if short:
+        settings = replace(
+            settings,
+            datasets=("synthetic", "mice"),
+            kinds=("linear", "gin"),
+            graphs=2,
+            seeds=2,
+            trainings=2,
+            renumbered=1,
+            budget=500,
+            seconds=20.0,
+        )
+    given = {
+        "datasets": tuple(split_words(datasets)) or None,
+        "kinds": tuple(split_words(classifiers)) or None,
+        "graphs": graphs,
+        "seeds": seeds,
+        "trainings": trainings,
+        "renumbered": renumbered,
+        "budget": budget,
+        "seconds": time_limit,
+    }
+    changed = {key: value for key, value in given.items() if value is not None}
+    settings = replace(settings, **changed)  # type: ignore[arg-type]
+    plan = make_arena_plan(settings, out / "classifiers", say=lambda t: typer.echo(t, err=True))
+    for one in plan.skipped:
+        typer.echo(f"Skipped: {one.name}: {one.reason}", err=True)
+    outcome = run_stored(plan.trials, out, engine or "auto", jobs, scheduler)
+    write_arena(plan, outcome, out)
+    typer.echo(
+        f"{len(outcome.records)} of {outcome.total} trials, {outcome.reused} reused; "
+        f"{outcome.wall:.0f} s with {outcome.workers} workers.",
+        err=True,
+    )
+    show_file(out / "winners.md")
+    typer.echo(f"All tables and charts: {out / 'index.html'}")
+    end(outcome)

@@ -1,0 +1,278 @@
+"""The benchmark: frozen classifiers, counts, adapters, trials in a child process, tables."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cohorts import make_cohort
+from denseflip.arena import scores
+from denseflip.arena.adapters.gretel import check_checkout
+from denseflip.arena.arena_page import price_of, write_arena
+from denseflip.arena.child import Child, Task, _Opened, solve
+from denseflip.arena.frozen import freeze, open_frozen, read_card
+from denseflip.arena.judge import Judge
+from denseflip.arena.peers import PEERS, find_explainer, is_missing
+from denseflip.arena.plan import Settings, make_arena_plan
+from denseflip.arena.problem import Meter, Problem, edit_in_order
+from denseflip.errors import ConfigError, UnknownNameError
+from denseflip.graph import Graph
+from denseflip.oracles.base_session import BudgetSpentError
+from denseflip.oracles.renumbered import renumber
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
+from denseflip.runs.sources import data_spec
+
+PEER = """
+import os, time
+import numpy as np
+
+def crash(problem):
+    os._exit(3)
+
+def hang(problem):
+    time.sleep(60)
+
+def fail(problem):
+    raise ValueError("no idea")
+
+def same(problem):
+    return problem.graph
+
+def other_size(problem):
+    return np.zeros((3, 3))
+
+def spend(problem):
+    while True:
+        problem.label_of(problem.graph)
+
+def loud(problem):
+    print("hello")
+    for graph, label in problem.background:
+        if label != problem.label:
+            return graph.to_adjacency()
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A data set in a file, a frozen classifier, and a module of bad peers."""
+    folder = tmp_path_factory.mktemp("arena")
+    make_cohort(signal=0.5).save(folder / "toy.dfd")
+    (folder / "bad_peers.py").write_text(PEER)
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+
+
+@pytest.fixture(scope="module")
+def opened(place):
+    spec, dataset = data_spec(str(place / "toy.dfd"))
+    card = freeze("toy", dataset, "linear", 0, place / "classifiers")
+    return spec, dataset, card, place / "classifiers" / card.file
+
+
+@pytest.fixture(scope="module")
+def child():
+    made = Child()
+    yield made
+    made.stop()
+
+
+def make_task(opened, explainer: str, **other) -> Task:
+    spec, dataset, card, path = opened
+    given = {"seed": 0, "budget": 300, "renumbering": 0, "checkout": "", **other}
+    return Task(spec, str(path), card.sha256, explainer, graph=dataset.ids[0], **given)
+
+
+def make_problem(opened, budget: int = 500) -> Problem:
+    _, dataset, card, path = opened
+    frozen, order = open_frozen(path, card.sha256), np.arange(dataset.n_nodes)
+    return Problem(frozen, dataset, dataset.graphs[0], 0, Meter(budget), order)
+
+
+def test_training_again_gives_the_same_weights(opened, tmp_path):
+    _, dataset, card, _ = opened
+    again = freeze("toy", dataset, "linear", 0, tmp_path)
+    assert again.weights == card.weights
+    assert again.held_out == card.held_out
+    assert freeze("toy", dataset, "linear", 1, tmp_path).weights != card.weights
+
+
+def test_a_changed_classifier_is_refused(opened, tmp_path):
+    _, dataset, *_ = opened
+    card = freeze("toy", dataset, "linear", 0, tmp_path)
+    path = tmp_path / card.file
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(ConfigError, match="SHA-256"):
+        read_card(path.with_suffix(".json"))
+    with pytest.raises(ConfigError, match="changed"):
+        open_frozen(path, card.sha256)
+
+
+def test_calls_are_counted_by_phase_and_limited(opened):
+    problem = make_problem(opened, budget=3)
+    assert len(problem.background) == len(problem.dataset)
+    problem.labels_of(problem.graphs[:2])
+    with problem.meter.during("training"):
+        problem.labels_of(problem.graphs[:4])
+    meter = problem.meter
+    assert (meter.forwards, meter.background, meter.training) == (2, len(problem.dataset), 4)
+    with pytest.raises(BudgetSpentError):
+        problem.labels_of(problem.graphs[:2])
+    assert meter.forwards == 2
+
+
+def test_what_is_trained_once_is_charged_every_time(opened):
+    problem = make_problem(opened)
+    for _ in range(2):
+        problem.once("fit", lambda: problem.labels_of(problem.graphs[:3]))
+    assert problem.meter.training == 6
+
+
+def test_edits_in_order_end_at_the_first_flip(opened):
+    problem = make_problem(opened)
+    other = next(g for g, label in problem.background if label != problem.label)
+    order = other.difference(problem.graph)
+    found = edit_in_order(problem, order)
+    assert found is not None
+    size = len(found.difference(problem.graph))
+    assert problem.flips(found)
+    assert not any(problem.flips(problem.graph.toggle_codes(order[:k])) for k in range(size))
+
+
+def test_renumbering_is_undone():
+    graph = make_cohort().graphs[0]
+    order = np.random.default_rng(1).permutation(12)
+    assert renumber(renumber(graph, np.argsort(order)), order) == graph
+
+
+@pytest.mark.parametrize("renumbering", [0, 1])
+@pytest.mark.parametrize("name", ["race", "con", "random"])
+def test_an_answer_is_judged_by_a_classifier_of_its_own(opened, name, renumbering):
+    _, dataset, card, path = opened
+    reply = solve(make_task(opened, name, renumbering=renumbering), _Opened())
+    row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
+    assert row["found"], reply.problem
+    graph = dataset.graphs[0]
+    after = set(Graph(12, np.asarray(reply.codes)).edges())
+    assert row["ged"] == len(set(graph.edges()) ^ after) == row["added"] + row["removed"]
+    assert 0 < row["calls"] == reply.forwards
+    assert row["side"] in scores.SIDES
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [
+        ("crash", "crashed (3)"),
+        ("hang", "no answer within 0.5 s"),
+        ("fail", "no idea"),
+        ("same", "the answer has the old label"),
+        ("other_size", "12"),
+        ("spend", "budget spent"),
+    ],
+)
+def test_a_bad_peer_is_not_found_and_shown(opened, child, function, problem):
+    _, dataset, card, path = opened
+    seconds = 0.5 if function == "hang" else 60
+    reply = child.solve(make_task(opened, f"bad_peers:{function}"), seconds)
+    row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
+    assert not row["found"]
+    assert problem in row["problem"]
+
+
+def test_the_child_goes_on_after_a_crash_and_ignores_prints(opened, child):
+    child.solve(make_task(opened, "bad_peers:crash"), 60)
+    good = child.solve(make_task(opened, "bad_peers:loud"), 60)
+    assert good.problem == ""
+    assert good.codes is not None
+
+
+def test_names_are_checked(tmp_path):
+    with pytest.raises(UnknownNameError, match="GNNExplainer"):
+        find_explainer("GNNExplaner")
+    with pytest.raises(ConfigError, match="cannot be imported"):
+        find_explainer("no_such_module:function")
+    with pytest.raises(ConfigError, match="option gretel"):
+        find_explainer("GRETEL-OBS")
+
+
+def test_another_version_of_gretel_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="no checkout"):
+        check_checkout(tmp_path)
+    (tmp_path / "README.md").write_text("# GRETEL (v1.0)\n")
+    with pytest.raises(ConfigError, match=r"v1\.0.*use v2"):
+        check_checkout(tmp_path)
+    (tmp_path / "README.md").write_text("# GRETEL (v2.0)\n")
+    with pytest.raises(ConfigError, match="has no src"):
+        check_checkout(tmp_path)
+
+
+def test_a_peer_that_is_not_installed_is_skipped_with_the_pip_line(monkeypatch):
+    monkeypatch.setattr("denseflip.arena.peers._is_there", lambda module: module != "captum")
+    missing = is_missing(PEERS["saliency"])
+    assert missing is not None
+    assert missing.reason == "not installed; run: pip install captum"
+
+
+def test_a_run_is_resumed_and_written(place, tmp_path):
+    data = str(place / "toy.dfd")
+    settings = Settings(
+        (data,), ("linear",), ("con", "random", "bad_peers:same"), 2, 2, 2, 1, 200, 30.0
+    )
+    plan = make_arena_plan(settings, tmp_path / "classifiers")
+    store = Store(tmp_path / "store")
+    first = run_specs(plan.trials, store)
+    assert not first.failures
+    assert run_specs(plan.trials, store).reused == len(plan.trials)
+    tables, remarks = write_arena(plan, first, tmp_path)
+    assert not remarks
+    rows = scores.trial_rows(first.records.values())
+    by_name = {row[2]: dict(zip(tables[1].columns, row, strict=True)) for row in tables[1].rows}
+    assert by_name["bad_peers:same"]["validity"] == 0
+    assert by_name["con"]["validity"] == 1
+    reasons = {row[3] for row in tables[4].rows}
+    assert "the answer has the old label" in reasons
+    assert price_of(rows)["con"][0] >= 1
+    facts = json.loads((tmp_path / "arena.json").read_text())
+    assert facts["trials"] == len(plan.trials)
+    assert (tmp_path / "figures" / "price.svg").is_file()
+    verify = {}
+    script = Path(__file__).parents[3] / "scripts" / "verify_arena.py"
+    exec(compile(script.read_text(), str(script), "exec"), verify)
+    assert verify["main"](tmp_path) == 0
+
+
+def test_instability_compares_what_differs_in_nothing_else():
+    def row(seed, training, edits):
+        return {"graph": "g", "seed": seed, "renumbering": 0, "training": training, "edits": edits}
+
+    rows = [row(0, 0, [1, 2]), row(1, 0, [1, 3]), row(0, 1, [1, 2])]
+    assert scores.instability(rows, "seed") == pytest.approx(2 / 3)
+    assert scores.instability(rows, "training") == 0
+    assert scores.instability(rows, "renumbering") is None
+
+
+@pytest.mark.parametrize("kind", ["gcn", "gin"])
+def test_gradients_are_counted_and_agree_with_the_classifier(kind, tmp_path):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    dataset = make_cohort(signal=0.5)
+    card = freeze("toy", dataset, kind, 0, tmp_path)
+    frozen = open_frozen(tmp_path / card.file, card.sha256)
+    order = np.random.default_rng(0).permutation(12)
+    graph = renumber(dataset.graphs[0], np.argsort(order))
+    problem = Problem(frozen, dataset, graph, 0, Meter(100), order)
+    weights = problem.weights[None].requires_grad_()
+    soft = problem.scores(weights)
+    assert torch.allclose(soft[0], problem.model(*problem.tensors(graph))[0], atol=1e-4)
+    assert np.allclose(soft.detach().numpy(), frozen.oracle.scores([dataset.graphs[0]]), atol=1e-4)
+    assert (problem.meter.forwards, problem.meter.backwards) == (2, 0)
+    soft[0, 0].backward()
+    assert (problem.meter.forwards, problem.meter.backwards) == (2, 1)
+    assert weights.grad is not None
+    assert weights.grad.abs().sum() > 0
