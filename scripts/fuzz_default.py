@@ -267,6 +267,7 @@ def make_case(seed: int, most_nodes: int = MOST_NODES) -> Case:
     refits = None
     if kind not in ("neighbour", "noisy") and rng.random() < 0.08:
         around = (1 + rng.normal(size=4) * 0.02) * box.level
+        # They share the counter of what is asked.
         refits = [replace(box, level=float(level)) for level in around]
         if rng.random() < 0.7:
             wishes["stable"] = float(rng.uniform(0.3, 0.95))
