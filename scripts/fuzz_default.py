@@ -3,11 +3,13 @@
     python scripts/fuzz_default.py --cases 3000 --log fuzz.jsonl [--start 0] [--shards 2 --shard 0]
 
 A case has 0 to 20,000 nodes (log-uniform), an oracle of one of eleven kinds, labels of one of five
-kinds, a background, taxonomies, constraints and other wishes. Every result is checked by plain
-definitions on sets of edges that share nothing with the package: its label, its edits, the
-constraints, the numbers in its sentence, new redraws of the sentence, the range of real graphs, the
-saved form, the trace, the same seed again, and renumbered nodes. A refusal is fine if it is one of
-the errors of the package. Each case is a line of the log; a run with the same log continues it.
+kinds, a background, taxonomies, constraints and other wishes. Some oracles give probabilities and
+gradients too, and some come with refits. Every result is checked by plain definitions on sets of
+edges that share nothing with the package: its label, its edits, the constraints, the probability,
+the information that was used, the refits, the numbers in its sentence, new redraws of the sentence,
+the range of real graphs, the saved form, the trace, the same seed again, and renumbered nodes. A
+refusal is fine if it is one of the errors of the package. Each case is a line of the log; a run
+with the same log continues it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import t as student
 
 from denseflip import Counterfactual, DenseflipError, Graph, Nodes, describe, explain
+from denseflip.oracles.gradients import PairGradient
 
 Edges = Any  # a sorted array of u * n + v, one number per edge
 ORACLES = (
@@ -117,6 +120,52 @@ class Box:
         return [self.label(edges_of(g)) for g in graphs]
 
 
+@dataclass
+class SureBox(Box):
+    """A box that also gives probabilities; it counts how often it is asked for them."""
+
+    scale: float = 1.0
+    asked: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def classes(self) -> list[Any]:
+        """The two labels."""
+        return [self.name(0), self.name(1)]
+
+    def margin(self, edges: Edges) -> float:
+        """The log-odds of the second label."""
+        score = self.score(*np.divmod(edges, max(self.n, 1)))
+        return float(np.clip((score - self.level) / self.scale, -30, 30))
+
+    def chance(self, edges: Edges) -> float:
+        """The probability of the second label; above one half if and only if that is the label."""
+        margin = self.margin(edges)
+        chance = 1 / (1 + np.exp(-margin))
+        return float(max(chance, np.nextafter(0.5, 1)) if margin > 0 else chance)
+
+    def predict_proba(self, graphs: Sequence[Graph]) -> list[list[float]]:
+        """Probabilities for the package."""
+        self.asked["probabilities"] += len(graphs)
+        chances = [self.chance(edges_of(g)) for g in graphs]
+        return [[1 - chance, chance] for chance in chances]
+
+
+@dataclass
+class SlopeBox(SureBox):
+    """A linear box that gives its gradient too: over all pairs, or over the edges if many."""
+
+    def gradient(self, graph: Graph, label: Any) -> PairGradient:
+        """What flipping each pair changes of a label's margin."""
+        self.asked["gradients"] += 1
+        n, there = self.n, edges_of(graph)
+        u, v = np.triu_indices(n, 1) if n <= 10 * SMALL else np.divmod(there, n)
+        codes = (u * n + v).astype(np.int64)
+        sign = 1 if label == self.name(1) else -1
+        ways = np.where(np.isin(codes, there), -sign, sign)
+        values = ways * (weight(u, v, self.salt) + 0.05) / self.scale
+        return PairGradient(n, values, codes, sign * self.margin(there), exact=True)
+
+
 def edges_of(graph: Graph) -> Edges:
     """The edges as sorted numbers."""
     pairs = np.asarray(graph.pairs, dtype=np.int64)
@@ -143,6 +192,7 @@ class Case:
     box: Box
     given: dict[str, Any]
     wishes: dict[str, Any]
+    refits: list[Box] | None = None
 
     def explain(self) -> Counterfactual:
         """The answer of the package."""
@@ -151,6 +201,7 @@ class Case:
             self.box,
             nodes=self.nodes,
             background=self.background,
+            refits=self.refits,
             constraints=self.given or None,
             seed=self.seed % 1000,
             **self.wishes,
@@ -186,12 +237,17 @@ def make_case(seed: int, most_nodes: int = MOST_NODES) -> Case:
             pairs = pairs[np.sort(rng.choice(len(pairs), m, replace=False))]
         edges.append(pairs)
     name = LABELS[str(rng.choice(list(LABELS)))]
-    box = Box(kind, n, int(rng.integers(1, 1000)), name)
+    made = Box
+    if kind not in ("neighbour", "noisy") and rng.random() < 0.35:
+        made = SlopeBox if kind == "linear" else SureBox
+    box = made(kind, n, int(rng.integers(1, 1000)), name)
     if kind == "neighbour":
         box.known = [(numbers(e, n), i % 2) for i, e in enumerate(edges[:7])]
     else:
         scores = [box.score(e[:, 0], e[:, 1]) if len(e) else 0.0 for e in edges]
         box.level = float(np.median(scores)) if kind != "parity" else 0.5
+        if isinstance(box, SureBox):
+            box.scale = max(float(np.std(scores)) / 2, 0.5)
     if kind == "noisy":
         box.noise = np.random.default_rng(seed)
     graphs = [Graph.from_edges(n, pairs) for pairs in edges]
@@ -203,7 +259,19 @@ def make_case(seed: int, most_nodes: int = MOST_NODES) -> Case:
         background = [g for g in graphs[1:] if box.label(edges_of(g)) == own]
     nodes = some_nodes(n, rng)
     given = some_terms(n, m, nodes, background, rng) if rng.random() < 0.3 else {}
-    return Case(seed, graphs[0], background, nodes, box, given, some_wishes(name, own, rng))
+    wishes = some_wishes(name, own, rng)
+    if isinstance(box, SureBox) and rng.random() < 0.5:
+        wishes["confidence"] = float(rng.uniform(0.5, 0.95))
+    if isinstance(box, SureBox) and rng.random() < 0.5:
+        wishes["information"] = str(rng.choice(("labels", "probabilities", "gradients", "auto")))
+    refits = None
+    if kind not in ("neighbour", "noisy") and rng.random() < 0.08:
+        around = (1 + rng.normal(size=4) * 0.02) * box.level
+        # They share the counter of what is asked.
+        refits = [replace(box, level=float(level)) for level in around]
+        if rng.random() < 0.7:
+            wishes["stable"] = float(rng.uniform(0.3, 0.95))
+    return Case(seed, graphs[0], background, nodes, box, given, wishes, refits)
 
 
 def some_nodes(n: int, rng: np.random.Generator) -> Nodes | None:
@@ -360,7 +428,9 @@ def run(case: Case) -> Counter[str]:
     except DenseflipError as error:
         return Counter({"refused": 1, f"refused: {str(error)[:40]}": 1})
     counts[str(result.status.value)] += 1
+    counts += check_information(case, 2 + len(result.front) + len(result.diverse))
     check_result(case, result)
+    counts += check_refits(case, result)
     for other in (*result.front, *result.diverse):
         check_result(case, other)
         counts["other answers"] += 1
@@ -407,6 +477,40 @@ def check_result(case: Case, result: Counterfactual) -> None:
     assert result.label_after == label, "label after"
     assert label != result.label_before, "no flip"
     assert label == case.wishes.get("target", label), "another target"
+    if isinstance(case.box, SureBox) and "confidence" in case.wishes:
+        chance = case.box.chance(after)
+        sure = chance if label == case.box.name(1) else 1 - chance
+        assert sure >= case.wishes["confidence"] - 1e-9, f"a confidence of {sure}"
+        assert result.confidence_after is not None, "no confidence"
+        assert abs(result.confidence_after - sure) < 1e-9, "another confidence"
+
+
+def check_information(case: Case, reported: int) -> Counter[str]:
+    """What was asked of the oracle, against what a search may use and what a result reports."""
+    if not isinstance(case.box, SureBox):
+        return Counter()
+    asked, allowed = case.box.asked, case.wishes.get("information", "auto")
+    if allowed == "labels" and "confidence" not in case.wishes:
+        assert asked["probabilities"] <= reported, "probabilities were used"
+    if allowed in ("labels", "probabilities"):
+        assert not asked["gradients"], "gradients were used"
+    return Counter({f"asked for {what}": 1 for what, times in asked.items() if times})
+
+
+def check_refits(case: Case, result: Counterfactual) -> Counter[str]:
+    """Which refits were tested: every second one if the search used the others."""
+    seen = result.stability
+    if seen is None or not case.refits:
+        return Counter()
+    tested = case.refits[1::2] if "stable" in case.wishes else case.refits
+    before = edges_of(case.graph)
+    agreeing = sum(refit.label(before) == result.label_before for refit in tested)
+    assert (seen.refits, seen.agreeing) == (len(tested), agreeing), "refits"
+    wanted = case.wishes.get("stable")
+    if wanted is not None and seen.reached:
+        assert seen.share is not None, "reached without a share"
+        assert seen.share >= wanted - 1e-9, f"a share of {seen.share} is not {wanted}"
+    return Counter({"stability": 1})
 
 
 _PLACE = re.compile(
@@ -541,6 +645,8 @@ def check_renumbered(case: Case, result: Counterfactual) -> Counter[str]:
     if case.nodes is None or case.box.kind not in ("linear", "triangle", "parity", "degree"):
         return Counter()
     if any(name in case.given for name in ("freeze", "allowed")):
+        return Counter()
+    if case.refits or {"confidence", "information"} & set(case.wishes):
         return Counter()
     new = np.random.default_rng(case.seed).permutation(n)
     old = np.argsort(new)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from numbers import Integral
@@ -28,7 +28,10 @@ _constraint = partial(option, CONSTRAINTS)
 
 
 class FrozenItems(tuple[Any, ...]):
-    """The items of ``freeze``. Two numbers in it are two nodes, not a pair of nodes."""
+    """The items of ``freeze``. Two numbers in it are two nodes, not a pair of nodes.
+
+    A tuple of three is a taxonomy and two of its regions, by their exact names.
+    """
 
     @classmethod
     def of(cls, value: Any) -> FrozenItems:
@@ -45,6 +48,31 @@ class FrozenItems(tuple[Any, ...]):
         except TypeError:
             msg = f"freeze takes names of regions, nodes or cells, or pairs; got {shown(value)}."
             raise InvalidParameterError(msg, parameter="freeze") from None
+
+
+def join_items(items: Sequence[Any], most: int = 6) -> str:
+    """The items of a list with commas; of many the first, and the number of the others.
+
+    Examples
+    --------
+    >>> join_items(["Frontal", [1, 2], ["lobe", "Frontal", "Temporal"]])
+    'Frontal, 1 – 2, lobe: Frontal x Temporal'
+    >>> join_items(range(9), most=2)
+    '0, 1 and 7 others'
+    """
+    shown_items = [item_text(item) for item in items[:most]]
+    others = len(items) - len(shown_items)
+    more = f" and {others:,} other{'s' * (others > 1)}" if others else ""
+    return ", ".join(shown_items) + more
+
+
+def item_text(item: Any) -> str:
+    """An item of ``freeze`` as text."""
+    if isinstance(item, (list, tuple)):
+        if len(item) == 3:
+            return f"{item[0]}: {item[1]} x {item[2]}"
+        return " – ".join(map(str, item))
+    return str(item)
 
 
 def is_number(value: Any) -> bool:

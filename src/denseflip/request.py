@@ -232,7 +232,8 @@ class Request:
     )
     budget: int | None = _limit(
         None,
-        "Largest number of queries to the classifier.",
+        "Largest number of queries to the classifier. Default: none; without a time limit 5,000 "
+        "for graphs of more than 5,000 nodes.",
         "Largest number of queries",
         minimum=1,
         common=True,

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
+from denseflip.cli.command_tree import app
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -18,7 +21,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Import an example by its name."""
     monkeypatch.syspath_prepend(EXAMPLES)
     yield importlib.import_module
-    for name in ("gene_network", "time_series"):
+    for name in ("gene_modules", "gene_network", "time_series"):
         sys.modules.pop(name, None)
 
 
@@ -32,6 +35,19 @@ def test_gene_networks_by_name(
     page = (tmp_path / "S01.html").read_text(encoding="utf-8")
     assert "DNA repair" in page
     assert "Better than chance" in capsys.readouterr().out
+
+
+def test_gene_modules_from_tables_to_a_sentence_by_commands(example: Any, tmp_path: Path) -> None:
+    """At 900 of 20,000 genes, and with fewer permutations."""
+    genes = example("gene_modules")
+    genes.write_lab(tmp_path, n_genes=900)
+    read, train, explain = (command[1:] for command in genes.commands(tmp_path))
+    for command in (read, [*train, "--repeats", "1", "--permutations", "19"], explain):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+    assert "fewer connections between module 3 and module 7" in done.output
+    assert "would have been classified as normal" in done.output
+    assert (tmp_path / "S01" / "report.html").exists()
 
 
 def test_time_series_to_a_page(

@@ -27,6 +27,7 @@ from denseflip.search.claims.stability import check_refits, with_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
 from denseflip.search.constraints.constrained_session import MAX_REFUSED, ConstrainedSession
 from denseflip.search.core.engine import CHANGED_AFTERWARDS, must_be_in_range, search
+from denseflip.search.core.large_graphs import budget_for, note_default_budget
 from denseflip.search.core.method import Method
 from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
@@ -191,7 +192,7 @@ def _validate(
         constraints,
         bound,
         _bound_of_pairs(request, graph, nodes, known) or bound,
-        Requirements.of(request),
+        Requirements.of(request, graph),
         batch,
         notes,
         check_refits(refits, getattr(method.search, "stable", None)),
@@ -239,7 +240,7 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
     recorder = FlipRecorder(on_event, keep=keep) if keep or on_event is not None else None
     session: BaseSession = Session(
         case.oracle,
-        budget=request.budget,
+        budget=budget_for(request, case.graph),
         time_limit=request.time_limit,
         max_batch=case.batch,
         confidence=CONFIDENCE in case.method.needs
@@ -297,6 +298,7 @@ def _search(run: _Run) -> Walk:
     """Run the method."""
     found = search(run.problem, run.case.method.search, run.session)
     run.search_calls = run.session.calls
+    note_default_budget(run.problem, run.case.request, run.session)
     # How much of the generator the search drew depends on how far it looked ahead.
     run.problem.rng = np.random.default_rng((run.case.request.seed, 1))
     return found

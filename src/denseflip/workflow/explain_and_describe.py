@@ -19,7 +19,6 @@ from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Event
 from denseflip.request import Request, takes_request
 from denseflip.search.explain import explain
-from denseflip.search.postprocess.diverse import constraints_of_answers
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.story.wording.vocabulary import Vocabulary
@@ -203,7 +202,6 @@ def describe_answers(
     box = coerce_oracle(oracle)
     shared = None if background is None else Background.of(background)
     answers = story.result.front or story.result.diverse or (story.result,)
-    under = constraints_of_answers(story.result, story.nodes, Constraints.of(constraints))
     return tuple(
         story
         if (one.edits, one.as_read) == (story.result.edits, story.result.as_read)
@@ -218,11 +216,11 @@ def describe_answers(
             class_names=story.class_names,
             evaluation=story.evaluation,
             background=shared,
-            constraints=given,
+            constraints=constraints,
             seed=story.result.seed,
             form=story.form,
         )
-        for one, given in zip(answers, under, strict=True)
+        for one in answers
     )
 
 

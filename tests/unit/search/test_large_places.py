@@ -155,6 +155,21 @@ def test_numbers_in_a_sentence_about_nodes_are_degrees():
             assert (int(before), int(after)) == (graph.degrees()[int(node)], then[int(node)])
         named = {int(node) for node, _, _ in found}
         both = any(u in named and v in named for u, v in story.named_edits.pairs)
-        assert both == ("with those shared by two named nodes" in str(story))
+        assert both == ("another node named here" in str(story))
+        text = str(story).split("\n\n[")[0]
+        for node in named:
+            mine = [pair for pair in story.named_edits.pairs if node in pair]
+            gone = sum(graph.has_edge(*pair) for pair in mine)
+            said = re.search(
+                rf"((?:(?:one|\d+) (?:more|fewer|less)(?: and )?)+)(?: [a-z]+)? of node n{node} \(",
+                text,
+            )
+            numbers = re.findall(r"(one|\d+) (more|fewer|less)", said[1])
+            assert {word == "more": int(n.replace("one", "1")) for n, word in numbers} == {
+                way: k for way, k in ((True, len(mine) - gone), (False, gone)) if k
+            }
+            joining = sum(named.issuperset(pair) for pair in mine)
+            told = re.search(rf"node n{node} \([^)]*; (one|\d+) joins? another", text)
+            assert joining == (int(told[1].replace("one", "1")) if told else 0)
         shared += both
     assert shared

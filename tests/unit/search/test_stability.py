@@ -154,6 +154,23 @@ def test_a_stable_answer_holds_for_refits_that_the_search_did_not_use(method):
     assert found(method=method, stable=0.9, refits=REFITS).edits == result.edits
 
 
+class SureRecorder(Recorder):
+    """A recorder that has probabilities too, and counts how often they are asked for."""
+
+    classes, asked = (0, 1), 0
+
+    def predict_proba(self, graphs):
+        self.asked += len(graphs)
+        return self.oracle.predict_proba(graphs)
+
+
+@pytest.mark.parametrize(("information", "asks"), [("labels", False), ("auto", True)])
+def test_with_labels_only_no_refit_is_asked_for_probabilities(information, asks):
+    refits = [SureRecorder(refit) for refit in REFITS[:4]]
+    found(stable=0.9, refits=refits, information=information, budget=2000)
+    assert any(refit.asked for refit in refits) is asks
+
+
 def test_the_other_half_is_queried_about_the_final_claim_only():
     recorders = [Recorder(refit) for refit in REFITS]
     result = found(stable=0.9, refits=recorders)

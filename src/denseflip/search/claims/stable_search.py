@@ -46,8 +46,11 @@ class StableGoal:
     verdict: Committee
 
     @classmethod
-    def of(cls, problem: Problem, level: float) -> StableGoal:
-        """The goal of a problem: every other refit is kept for the verdict."""
+    def of(cls, problem: Problem, level: float, *, confidence: bool = True) -> StableGoal:
+        """The goal of a problem: every other refit is kept for the verdict.
+
+        With ``confidence``, the probabilities of the refits of the search are its guide.
+        """
         check_refits(problem.refits, level)
         half, other = (
             Committee(
@@ -55,7 +58,7 @@ class StableGoal:
                 problem.graph,
                 problem.label,
                 problem.constraints,
-                confidence=not start,
+                confidence=confidence and not start,
             )
             for start in (0, 1)
         )

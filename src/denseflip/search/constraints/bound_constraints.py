@@ -17,23 +17,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.constraints import Constraints, is_number
+from denseflip.constraints import Constraints, join_items
 from denseflip.errors import (
     DenseflipError,
     InvalidParameterError,
     MissingInputError,
-    UnknownNameError,
     counted,
-    nearest,
     said,
     shown,
 )
-from denseflip.graph import Codes, Graph, Nodes, Pair, Taxonomy
+from denseflip.graph import Codes, Graph, Nodes, Pair
 from denseflip.graph.cells import Cells
 from denseflip.graph.density import count_components
-from denseflip.graph.nodes import CROSS
 from denseflip.oracles.background import Background
 from denseflip.search.constraints.free_pairs import FreePairs, count_ends
+from denseflip.search.constraints.frozen import Frozen
 
 Bools = npt.NDArray[np.bool_]
 _AT_ONCE = 256  # pairs of an order that are checked together
@@ -256,7 +254,7 @@ class BoundConstraints:
         if value is None or name in ("allowed", "predicate", "keep_connected"):
             return name
         if isinstance(value, list):
-            value = ", ".join(map(str, value))
+            value = join_items(value)
         return f"{name}={value}"
 
     # ---- rules ----------------------------------------------------------------------------
@@ -368,126 +366,3 @@ def checked(predicate: Callable[[Graph], bool]) -> Callable[[Graph, Codes], bool
         return bool(answer)
 
     return holds
-
-
-CROSSES = (" x ", " – ", " × ", " & ")  # between two regions of a cell: typed, or as on a page
-NODE = "node"  # in front of a colon: the name of a node follows, not that of a region
-_MANY = 40  # names that an error lists; of more the nearest, and those of the first taxonomy
-
-
-class Frozen:
-    """Frozen nodes, cells and pairs, with the names looked up."""
-
-    def __init__(
-        self, names: tuple[Any, ...], regions: str | None, nodes: Nodes | None, n_nodes: int
-    ) -> None:
-        self.n_nodes = n_nodes
-        self.nodes = nodes
-        self.taxonomies = []
-        if nodes is not None and nodes.regions:
-            wanted = nodes.taxonomies if regions is None else (regions,)
-            self.taxonomies = [nodes.taxonomy(name) for name in wanted]
-        self.frozen = np.zeros(n_nodes, dtype=bool)
-        self.blocks: list[tuple[Bools, Bools]] = []
-        pairs: set[int] = set()
-        for name in names:
-            if is_number(name):
-                self.frozen[self._node(int(name))] = True
-            elif isinstance(name, (tuple, list)) and len(name) == 2:
-                u, v = sorted(self._end(end) for end in name)
-                pairs.add(u * n_nodes + v)
-            elif isinstance(name, str):
-                self._take(name)
-            else:
-                msg = f"freeze names regions, nodes, cells or pairs; got {shown(name)}."
-                raise InvalidParameterError(msg, parameter="freeze")
-        self.pairs = np.array(sorted(pairs), dtype=np.int64)
-
-    def others(self, graph: Graph) -> FreePairs:
-        """The pairs that are not frozen."""
-        sides = [self.frozen, *(side for block in self.blocks for side in block)]
-        each, kinds = np.unique(np.stack(sides, axis=1), axis=0, return_inverse=True)
-        meets = ~(each[:, None, 0] | each[None, :, 0])
-        for a in range(1, len(sides), 2):
-            one, other = each[:, a], each[:, a + 1]
-            meets &= ~((one[:, None] & other) | (other[:, None] & one))
-        return FreePairs(graph, kinds.ravel(), meets, self.pairs)
-
-    def _take(self, name: str) -> None:
-        inside = self._members(name)
-        if inside is not None:
-            self.frozen |= inside
-            return
-        for cross in CROSSES:
-            ends = [part.strip() for part in name.split(cross)]
-            if len(ends) == 2:
-                sides = [(end, self._members(end)) for end in ends]
-                for end, side in sides:
-                    if side is None:
-                        raise self._unknown(end)
-                self.blocks.append((sides[0][1], sides[1][1]))  # type: ignore[arg-type]
-                return
-        raise self._unknown(name)
-
-    def _members(self, name: str) -> Bools | None:
-        """The nodes of a name: a region of any taxonomy, or one node."""
-        tables = [(t.name, t.regions, t.array) for t in self.taxonomies]
-        if self.nodes is not None:
-            tables.append((NODE, self.nodes.names, np.arange(self.n_nodes)))
-        found = [
-            (where, np.asarray(array == number))
-            for where, names, array in tables
-            for number, own in enumerate(names)
-            if own.lower() == name.lower()
-        ]
-        if not found and ":" in name:  # "node: name", or the taxonomy and the region in it
-            which, _, region = (part.strip().lower() for part in name.partition(":"))
-            crossed = [(t.name, t.regions, t.array) for t in self._crossed(which)]
-            for where, names, array in (*tables[-1:], *tables, *crossed):
-                lowered = [own.lower() for own in names]
-                if where.lower() == which and region in lowered:
-                    return np.asarray(array == lowered.index(region))
-        if not found and name.isdecimal() and name.isascii():  # a number typed on a command line
-            return np.asarray(np.arange(self.n_nodes) == self._node(int(name)))
-        if any(not np.array_equal(found[0][1], other) for _, other in found[1:]):
-            places = " or ".join(repr(f"{where}: {name}") for where, _ in found)
-            msg = f"{name!r} is ambiguous. Choose one of: {places}."
-            raise InvalidParameterError(msg, parameter="freeze")
-        return found[0][1] if found else None
-
-    def _crossed(self, name: str) -> list[Taxonomy]:
-        """The taxonomy that crosses several, as in ``lobe*hemisphere``; empty if there is none."""
-        own = {taxonomy.name.lower(): taxonomy.name for taxonomy in self.taxonomies}
-        parts = [own.get(part.strip()) for part in name.split(CROSS)]
-        if self.nodes is None or len(parts) < 2 or None in parts:
-            return []
-        return [self.nodes.taxonomy(CROSS.join(part for part in parts if part))]
-
-    def _end(self, end: Any) -> int:
-        if is_number(end):
-            return self._node(int(end))
-        if isinstance(end, str) and self.nodes is not None and end in self.nodes.names:
-            return self.nodes.names.index(end)
-        raise self._unknown(str(end))
-
-    def _node(self, number: int) -> int:
-        if not 0 <= number < self.n_nodes:
-            msg = f"freeze: there is no node {number}; the graph has nodes 0 to {self.n_nodes - 1}."
-            raise InvalidParameterError(msg, parameter="freeze")
-        return number
-
-    def _unknown(self, name: str) -> DenseflipError:
-        known = [region for taxonomy in self.taxonomies for region in taxonomy.regions]
-        if self.nodes is None:
-            msg = (
-                f"freeze={name!r} is a name, and there is no node table to look it up in. Pass "
-                "nodes=Nodes.read_csv('nodes.csv'), or node numbers."
-            )
-            return MissingInputError(msg, parameter=("freeze", "nodes"))
-        known += [node for node in self.nodes.names if node not in known]
-        if len(known) > _MANY:
-            first = self.taxonomies[0].regions if self.taxonomies else ()
-            known = [*nearest(name, known, n=3), *first[:_MANY]]
-        return UnknownNameError(
-            "region, node or cell", name, dict.fromkeys(known), parameter="freeze"
-        )

@@ -301,7 +301,8 @@ def find_stable(
     The claim is chosen on one half of the refits. Its stability is that on the other half.
     """
     assert plan.stable is not None
-    goal = StableGoal.of(problem, plan.stable)
+    labels_only = session.information == "labels"
+    goal = StableGoal.of(problem, plan.stable, confidence=not labels_only)
     if not goal.search.sessions or not goal.verdict.sessions:
         n, agreeing = len(problem.refits), len(goal.search.sessions) + len(goal.verdict.sessions)
         problem.note(

@@ -9,9 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual, Label, Status, Step
@@ -126,36 +124,11 @@ def diversify(
 
 def _freezing(constraints: Constraints, places: Places, used: Iterable[Place]) -> Constraints:
     """The constraints, with these places frozen too."""
-    mask = _without(places, used)
-    if constraints.allowed is not None and constraints.allowed.shape == mask.shape:
-        mask &= constraints.allowed
-    return replace(constraints, allowed=mask)
-
-
-def constraints_of_answers(
-    result: Counterfactual, nodes: Nodes | None, constraints: Constraints
-) -> list[Constraints]:
-    """The constraints that each answer of a result was found under.
-
-    The answers of a front share the constraints of the search. Each diverse answer leaves the
-    places of those before it as they are.
-
-    Parameters
-    ----------
-    result : the first answer, with its front or its diverse answers.
-    nodes, constraints : of the search.
-    """
-    if result.front or not result.diverse:
-        return [constraints] * max(len(result.front), 1)
-    described, used = constraints.given.get("allowed"), set[Place]()
-    regions = next((r for one in result.diverse if (r := one.constraints.get("regions"))), None)
-    places = _places_of(result, nodes, regions)
-    out = []
-    for answer in result.diverse:
-        shared = answer.constraints.get("allowed") == described
-        out.append(constraints if shared else _freezing(constraints, places, used))
-        used |= _places_used(places, answer)
-    return out
+    items: list[tuple[Any, ...]] = sorted(used)
+    if places.taxonomy is not None:
+        name, regions = places.taxonomy.name, places.taxonomy.regions
+        items = [(name, regions[a], regions[b]) for a, b in items]
+    return replace(constraints, freeze=[*constraints.freeze, *items])
 
 
 def _places_of(first: Counterfactual, nodes: Nodes | None, regions: str | None) -> Places:
@@ -186,19 +159,6 @@ def _main(places: Places, codes: Codes) -> set[Place]:
         return set(places.split(codes))
     tally = places.cells.tally(codes)
     return set(tally if len(tally) <= FEW_CELLS else cover_cells(tally, MOST_OF_IT))
-
-
-def _without(places: Places, used: Iterable[Place]) -> npt.NDArray[np.bool_]:
-    """A node × node array that is False in these places."""
-    n = places.graph.n_nodes
-    allowed = np.ones((n, n), dtype=bool)
-    for a, b in used:
-        if places.taxonomy is None:
-            allowed[a, b] = allowed[b, a] = False
-        elif b is not None:
-            one, other = places.taxonomy.members(a), places.taxonomy.members(b)
-            allowed[np.ix_(one, other)] = allowed[np.ix_(other, one)] = False
-    return allowed
 
 
 def _changed(result: Counterfactual) -> Codes:

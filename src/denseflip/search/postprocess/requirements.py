@@ -14,6 +14,7 @@ from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.request import NOISE, Request
 from denseflip.result_scores import Robustness
 from denseflip.search.core.engine import must_be_in_range
+from denseflip.search.core.large_graphs import check_noise
 from denseflip.search.core.method import Method
 from denseflip.search.core.problem import Walk
 from denseflip.search.core.refinement import Candidate
@@ -37,11 +38,12 @@ class Requirements:
     most: float | None = None
 
     @classmethod
-    def of(cls, request: Request) -> Requirements:
-        """The requirements of a request."""
+    def of(cls, request: Request, graph: Graph) -> Requirements:
+        """The requirements of a request about a graph."""
         noise = None
         if request.robust is not None:
             noise = Noise(request.robust, NOISE if request.noise is None else request.noise)
+            check_noise(graph, noise.noise)
         return cls(noise, request.plausible, request.max_implausible)
 
     @property

@@ -8,12 +8,13 @@ distinctive).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from denseflip.counterfactual import Reading
-from denseflip.graph import Taxonomy
-from denseflip.search.claims.claim import Amount, Place
+from denseflip.graph import Pair, Taxonomy
+from denseflip.search.claims.claim import Amount, Claim, Place
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.wording.naming import join_words, written
@@ -165,6 +166,20 @@ def bracket(amount: Amount, places: Places) -> str:
     if possible == 1:  # a single pair needs no numbers
         return ""
     return f" ({there:,} → {there + amount.added - amount.removed:,} of {possible:,})"
+
+
+def with_shared(brackets: Sequence[str], claim: Claim, pairs: Iterable[Pair]) -> tuple[str, ...]:
+    """Brackets of nodes, with the number of changed pairs that join another named node."""
+    if claim.language != "nodes":
+        return tuple(brackets)
+    named = {place[0] for place in claim.places}
+    shared = Counter(node for pair in pairs if named.issuperset(pair) for node in pair)
+    out = []
+    for text, (node, _) in zip(brackets, claim.places, strict=True):
+        n = shared[node]
+        join = f"; {'one joins' if n == 1 else f'{n:,} join'} another node named here)"
+        out.append(f"{text[:-1]}{join}" if n else text)
+    return tuple(out)
 
 
 def reference_bracket(place: PlaceReference, group: str, *, long: bool) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from denseflip.counterfactual import Counterfactual, Label
 
+_FEW = 6  # frozen items that are named; of more only the number
 _STATIC = ("freeze", "only", "allowed", "allow_seen")
 
 
@@ -63,7 +64,9 @@ def confidence_note(result: Counterfactual, class_name: Callable[[Label], str]) 
 
 
 def _frozen(value: Any) -> str:
-    names = [_thing(one) for one in value]
+    names = [_thing(one) for one in value[:_FEW]]
+    if len(value) > len(names):
+        names.append(f"{len(value) - len(names):,} more")
     listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     return f"leaving {listed} as {'they are' if len(names) > 1 else 'it is'}"
 
@@ -71,6 +74,8 @@ def _frozen(value: Any) -> str:
 def _thing(one: Any) -> str:
     if isinstance(one, int):
         return f"node {one}"
+    if isinstance(one, (list, tuple)) and len(one) == 3:
+        return f"{one[1]} – {one[2]}"
     if isinstance(one, (list, tuple)):
         return f"the pair {one[0]} – {one[1]}"
     text = str(one)

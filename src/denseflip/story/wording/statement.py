@@ -10,7 +10,7 @@ from functools import cached_property
 from denseflip.checks import count_words
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Status
 from denseflip.graph import Nodes
-from denseflip.search.claims.claim import Claim, total
+from denseflip.search.claims.claim import Amounts, Claim, total
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import PlaceReference, counted_anew
 from denseflip.story.verification import Verification
@@ -21,6 +21,7 @@ from denseflip.story.wording.amounts import (
     change_of,
     reference_bracket,
     reference_sentence,
+    with_shared,
 )
 from denseflip.story.wording.constraint_words import bound_to_some
 from denseflip.story.wording.notes import Advice, many, next_advice, not_found
@@ -104,7 +105,7 @@ class Sentences:
             return ()
         if self._is_short(self._whole):
             return ()
-        return self.wording("any").items(self.claim.amounts, self._brackets(long=False))
+        return self.wording("any").items(self._amounts, self._brackets(long=False))
 
     @cached_property
     def _whole(self) -> str:
@@ -117,7 +118,7 @@ class Sentences:
         if not self.words.counts or not self.reference:
             yield self._sentence(self.clause)
             return
-        amounts, elsewhere = self.claim.amounts, self._elsewhere
+        amounts, elsewhere = self._amounts, self._elsewhere
         if len(amounts) == 1:
             yield self._sentence(self.clause)
         short = self.wording().clause(amounts, self._brackets(long=False), elsewhere)
@@ -179,18 +180,21 @@ class Sentences:
         """The numbers of each place: before, after, and what real graphs have."""
         if self.places is None:
             return ("",) * len(self.claim.amounts)
-        amounts = self.claim.amounts
-        made = counted_anew(self.claim, self.verification.edits, self.places)
-        brackets = [bracket(amount, self.places) for amount in made]
         if self.reference:
             brackets = [
                 reference_bracket(place, self._group if i == 0 else "", long=long)
                 for i, place in enumerate(self.reference)
             ]
-        return tuple(
-            text if mine == said else f"{text[:-1]}, with those shared by two named nodes)"
-            for text, mine, said in zip(brackets, made, amounts, strict=True)
-        )
+        else:
+            brackets = [bracket(amount, self.places) for amount in self._amounts]
+        return with_shared(brackets, self.claim, self.verification.edits.pairs)
+
+    @cached_property
+    def _amounts(self) -> Amounts:
+        """The amounts that are said; an edit that joins two named nodes counts at both."""
+        if self.places is None:
+            return self.claim.amounts
+        return counted_anew(self.claim, self.verification.edits, self.places)
 
     @property
     def true(self) -> bool:
@@ -389,7 +393,7 @@ class Sentences:
         """The clause on what there would be less and more of."""
         if self.words.counts:
             long = self._brackets(long=len(self.reference) == 1)
-            return self.wording().clause(self.claim.amounts, long, self._elsewhere)
+            return self.wording().clause(self._amounts, long, self._elsewhere)
         return clause(self.claim.amounts, self.claim.taxonomy, self.words)
 
     def wording(self, reading: Reading | None = None, *, brief: bool = False) -> Wording:
