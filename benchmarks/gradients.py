@@ -5,9 +5,9 @@ Classifiers: graph networks trained with a seed (`trained_networks`) on `synthet
 `gradient` and of the methods that use labels (`information="labels"`), with a budget of 2,000
 queries. Then time and peak memory of a gradient over all pairs, as ratios to one forward pass.
 
-    python benchmarks/bench_gradients.py            # 30 graphs each, about an hour
-    python benchmarks/bench_gradients.py --quick    # 4 graphs each, two classifiers, two minutes
-    python benchmarks/bench_gradients.py --graphs 10 --only mice:strain
+    python benchmarks/gradients.py            # 30 graphs each, about an hour
+    python benchmarks/gradients.py --quick    # 4 graphs each, two classifiers, two minutes
+    python benchmarks/gradients.py --graphs 10 --only mice:strain
 """
 
 from __future__ import annotations
