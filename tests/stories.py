@@ -63,6 +63,9 @@ def says_its_claim(story: Story) -> bool:
     joint = contracted(names)
     at = text.index(story.items[0]) if story.items else text.index(" had ")
     for (a, b), added, removed in claim.amounts:  # in their order
+        if claim.language == "nodes":  # an edit between two named nodes counts at both
+            edits = story.verification.edits
+            added, removed = (sum(a in p for p in pairs) for pairs in (edits.added, edits.removed))
         for number in sorted(filter(None, (added, removed)), reverse=True):
             at = text.index("one " if number == 1 else f"{number:,} ", at)
         place = joint.get((a, b)) or names[a]

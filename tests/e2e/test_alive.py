@@ -132,7 +132,7 @@ def test_the_page_says_what_the_classifier_says(visit, tmp_path, preset):
             "distinctive",
             "regions",
         ),
-        ("regions-logistic", "g0005", KEPT | {"language": "nodes"}, "any", "nodes"),
+        ("regions-logistic", "g0005", KEPT | {"language": "nodes"}, "distinctive", "nodes"),
     ],
 )
 def test_the_panel_opens_with_the_claim_of_the_sentence(

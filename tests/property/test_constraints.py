@@ -25,7 +25,7 @@ def fuzz():
 
 
 def test_no_result_and_no_question_breaks_the_terms(fuzz):
-    counts = fuzz.run(2 * len(METHODS), seed=7_000_000)
+    counts = fuzz.run(2 * (len(METHODS) - 1), seed=7_000_000)
     assert counts["found"] > 10
     assert counts["refused"] > 10
     assert counts["named what bound"] > 0

@@ -20,6 +20,8 @@ RANDOM = {"auto", "best", "brief", "edg", "obs", "dbs", "race", "tight"}
 BY_NUMBER = {"tri", "cli", "rcli"}
 # More dense structures, which share the blocks and the ties of `cli`.
 LIKE_CLI = {"cell", "plex", "quasi", "core", "truss", "club", "densest", "community"}
+# Needs an oracle with gradients; its own tests are in unit/search/test_gradient.py.
+BY_GRADIENT = {"gradient"}
 KEPT = ["con", "blocks", "dat", "medoid"]
 
 
@@ -68,7 +70,7 @@ def both(method, case):
 
 
 def test_every_method_is_kept_or_exempt_for_a_reason():
-    assert set(METHODS) == RANDOM | BY_NUMBER | LIKE_CLI | set(KEPT)
+    assert set(METHODS) == RANDOM | BY_NUMBER | LIKE_CLI | BY_GRADIENT | set(KEPT)
 
 
 @pytest.mark.parametrize(

@@ -78,11 +78,15 @@ def test_batches_are_no_larger_than_asked_for_and_close_calls_are_asked_alone():
     network = Network(max_batch=3, edge=3.00005)
     graphs = [path(k) for k in (2, 3, 4, 5, 6, 2, 3)]  # 1, 2, 3, … edges: one is at the edge
     assert network.predict(graphs) == [0, 0, 0, 1, 1, 0, 0]
-    assert network.sizes == [1, 1, 2, 3, 3, 1, 1]
+    # How many are asked together is found out by timing; never more than asked for.
+    assert max(network.sizes) <= 3
+    assert network.sizes[-1] == 1  # the close call
+    before = len(network.sizes)
     network.predict(graphs[:2])
-    assert network.sizes[7:] == [2]
+    assert sum(network.sizes[before:]) == 2
+    before = len(network.sizes)
     network.predict(graphs[2:3])  # alone as it is
-    assert network.sizes[8:] == [1]
+    assert network.sizes[before:] == [1]
 
 
 def test_another_number_of_scores_later_is_an_error():

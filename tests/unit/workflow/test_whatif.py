@@ -156,7 +156,7 @@ def test_the_first_choice_may_be_given(logistic):
             "regions-logistic",
             "g0005",
             {"language": "nodes", "balance": "on"},
-            "any",
+            "distinctive",
             "nodes",
         ),
         ("sf-knn", "g0001", {"balance": "on"}, "any", "regions"),
@@ -210,7 +210,6 @@ def test_the_panel_opens_with_the_share_of_the_headline(name, which):
     story = explain_and_describe(subject, oracle)
     assert story.true_as_read
     assert story.claim.balanced
-    assert story.claim.elsewhere
     start = whatif_data(subject, oracle, story=story)["start"]
     assert start["balance"]
     assert_opens_with(story, subject, oracle, start)
