@@ -13,7 +13,7 @@ from denseflip.graph.lazy_pairs import NO_CODES, LazyPairs
 
 AT_ONCE = 1 << 15  # up to this many pairs the whole order is drawn at once
 _FIRST = 1 << 10  # pairs of a longer order that are drawn first
-_RARE = 4  # fewer new pairs than one in so many draws: the rest is drawn at once
+_RARE = 4  # if fewer than one draw in four gives a new pair, the rest is drawn at once
 
 Floats = npt.NDArray[np.float64]
 Keep = Callable[[Codes], npt.NDArray[np.bool_]]  # which pairs may be taken
@@ -67,7 +67,7 @@ class Queue:
             n = 2 * len(first)
 
     def _first(self, n: int) -> Codes:
-        """At least so many pairs, as far as there are so many."""
+        """At least this number of pairs, or all that there are."""
         n = min(n, len(self))
         while len(self._ranks) < n:
             self._draw_some(max(n, _FIRST) - len(self._ranks))
