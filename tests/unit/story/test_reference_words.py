@@ -165,3 +165,17 @@ def test_no_sentence_has_more_than_forty_words(reading, n, class_name):
     for place in reference:
         assert f"{place.before} → {place.after}" in sentences.standard
     assert "95 %" in sentences.standard
+
+
+@pytest.mark.parametrize(("n", "said"), [(1, "1 reference graph"), (2, "2 reference graphs")])
+def test_one_or_two_graphs_are_listed_and_not_called_usual(n: int, said: str):
+    few = GRAPHS[: 8 + n]
+    result = explain(GRAPHS[0], dense, nodes=NODES, background=few)
+    story = describe(result, NODES, dense, background=few)
+    (place,) = story.reference
+    assert f"; only {said}, with {' and '.join(map(str, place.group))})" in story.statement
+    assert "usually" not in story.statement
+    assert story.in_range is None
+    # The reference group is too small, but every graph of the data set has 100 edges.
+    assert story.result.counterfactual.n_edges == 100
+    assert "as many fewer elsewhere" in story.statement

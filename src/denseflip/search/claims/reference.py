@@ -151,8 +151,14 @@ class Reference:
 
     @cached_property
     def keeps_edges(self) -> bool:
-        """Whether the group and the original have nearly the same number of edges."""
-        edges = np.array([graph.n_edges for graph in self.group], dtype=float)
+        """Whether the group and the original have nearly the same number of edges.
+
+        If the group is too small, all graphs of both classes decide.
+        """
+        graphs = self.group if self.is_known else (*self.same, *self.group)
+        if len(graphs) < FEWEST:
+            return False
+        edges = np.array([graph.n_edges for graph in graphs], dtype=float)
         mean = edges.mean()
         away = abs(self.places.graph.n_edges - mean)
         return bool(edges.std() < STEADY * mean and away <= _NEAR * mean)

@@ -357,7 +357,7 @@ def _known_group(problem: Problem) -> bool:
 
 def keeps_edges(problem: Problem, reference: Reference) -> bool:
     """Whether the number of edges has to be kept by default."""
-    return reference.is_known and reference.keeps_edges and not problem.one_way
+    return reference.keeps_edges and not problem.one_way
 
 
 def check_sentence_options(plan: Any) -> None:

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from denseflip.counterfactual import Reading
+from denseflip.errors import counted
 from denseflip.graph import Pair, Taxonomy
 from denseflip.search.claims.claim import Amount, Claim, Place
 from denseflip.search.claims.places import Places
-from denseflip.search.claims.reference import PlaceReference
+from denseflip.search.claims.reference import FEWEST, PlaceReference
 from denseflip.story.wording.naming import join_words, written
 from denseflip.story.wording.vocabulary import Vocabulary
 
@@ -196,6 +197,8 @@ def reference_bracket(place: PlaceReference, group: str, *, long: bool) -> str:
     if beyond := _beyond(place):
         usual = f"{beyond[0]} than any of {f'the {n:,} {group}' if group else f'those {n:,}'}"
         return f" ({change_of(place)}; {usual}: {beyond[1]})"
+    if few := _few(place):
+        return f" ({change_of(place)}; {few})"
     usual = f"{f'{group} ' if group else ''}usually {'have ' if long else ''}{place.median:,.0f}"
     return f" ({change_of(place)}; {usual}{_interval(place, long=long)})"
 
@@ -203,6 +206,8 @@ def reference_bracket(place: PlaceReference, group: str, *, long: bool) -> str:
 def reference_sentence(places: Sequence[PlaceReference], group: str) -> str | None:
     """What real graphs have in one or two places, as a sentence; None if it needs a list."""
     extremes = [_beyond(place) for place in places]
+    if few := _few(places[0]):
+        return f"There is {few}." if len(places) == 1 else None
     if not any(extremes):
         if len(places) == 1:
             usual = f"{places[0].median:,.0f} there{_interval(places[0], long=True)}"
@@ -227,6 +232,14 @@ def _beyond(place: PlaceReference) -> tuple[str, str] | None:
     if place.in_range is not False or least <= place.after <= most:
         return None
     return "more" if place.after > most else "fewer", f"{least:,}–{most:,}"
+
+
+def _few(place: PlaceReference) -> str | None:
+    """The graphs of a group that is too small to say what is usual."""
+    if len(place.group) >= FEWEST:
+        return None
+    counts = join_words([f"{count:,}" for count in place.group])
+    return f"only {counted(len(place.group), 'reference graph', 'reference graphs')}, with {counts}"
 
 
 def _interval(place: PlaceReference, *, long: bool = False, bracket: bool = False) -> str:
