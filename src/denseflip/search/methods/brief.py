@@ -59,6 +59,8 @@ _ONE_WAY = (
 class Brief(Conversation):
     """A few region pairs and amounts that flip, whichever connections there are changed.
 
+    In range, one region with all regions is tried too, if no single pair of regions is enough.
+
     Parameters
     ----------
     regions : the taxonomy, for example ``"lobe"``; None for the first of the node table.

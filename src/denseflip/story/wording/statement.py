@@ -75,7 +75,7 @@ class Sentences:
     @property
     def noun(self) -> str:
         """The noun for a place of the claim."""
-        return _NOUNS[self.claim.language]
+        return "region" if self.claim.with_all else _NOUNS[self.claim.language]
 
     # ---- found --------------------------------------------------------------------------
 
