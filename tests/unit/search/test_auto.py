@@ -185,9 +185,9 @@ def test_the_objective_of_a_sentence_is_the_default(monkeypatch):
     plain = run()
     parity, third = map(NODES.taxonomy, ("parity", "third"))
     in_range = [taxonomy for taxonomy, attempt in hunts if attempt.in_range]
-    # Cells; then one region with all regions; then more cells.
+    # Cells; then more cells; then one region with all regions.
     assert in_range == [parity, third, None, third, parity, third, parity]
-    assert [attempt.with_all for _, attempt in hunts[:7]] == [False] * 3 + [True] * 2 + [False] * 2
+    assert [attempt.with_all for _, attempt in hunts[:7]] == [False] * 5 + [True] * 2
     assert [taxonomy for taxonomy, _ in hunts[7:]] == 2 * [parity, third, None]
     asked = run(objective="sentence")
     assert len(hunts) == 26

@@ -49,6 +49,7 @@ _FEW_CELLS = 3  # a stable sentence this short is taken without trying finer reg
 MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
 _MOST_REGIONS = 1000  # edges are counted for every pair of regions, in every graph
 _IN_RANGE_QUERIES = 1200  # that one language may take to find a sentence in range
+_WIDER_QUERIES = 200  # the same, for one region with all regions if cells have none
 _ONE_WAY = (
     "Additions alone, or removals alone, change the number of edges, which is nearly the same in "
     "all graphs of the new class, so no such answer is in range. Allow both directions."
@@ -177,7 +178,9 @@ class Brief(Conversation):
         claims: list[VerifiedClaim] = []
         whole = session
         if attempt.in_range and self.in_range == "prefer" and not self.front:
-            session = SharedSession(session, _IN_RANGE_QUERIES)
+            session = SharedSession(
+                session, _WIDER_QUERIES if attempt.with_all else _IN_RANGE_QUERIES
+            )
         try:
             for one_class in attempt.classes(problem):
                 one_class.split_background("brief")  # ends the search if there are no such graphs
@@ -281,7 +284,7 @@ class Attempt(NamedTuple):
 def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
     """The searches to try in turn.
 
-    In range, the nearest class first; one region with all regions; more places; out of range.
+    In range, the nearest class first; more places; one region with all regions; out of range.
     """
     most = MAX_CELLS if plan.max_cells is None else plan.max_cells
     if plan.in_range != "ignore":
@@ -296,9 +299,9 @@ def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
         # If regions were requested, every class is searched for in them before other regions.
         for others in (False, True) if len(classes) > 1 and plan.regions is None else (None,):
             yield Attempt(True, most, plan.balance, others=others)
-        yield Attempt(True, most, plan.balance, with_all=True)
         if plan.max_cells is None:
             yield Attempt(True, WIDE_CELLS, plan.balance, wide=True)
+        yield Attempt(True, most, plan.balance, with_all=True)
     if plan.in_range != "require":
         yield Attempt(False, most, plan.balance)
         if plan.balance == "auto":
