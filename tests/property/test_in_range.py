@@ -428,9 +428,11 @@ def test_require_never_gives_anything_else(cohort, method, budget, front):
         check(one, told, NODES, graphs, oracle, must=True)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3, 4])
-def test_require_and_what_changes_an_answer_afterwards(seed):
-    cohort = Cohort(seed)
+@pytest.mark.parametrize(
+    "cohort",
+    [*(Cohort(seed) for seed in (0, 1, 3, 4)), *(Spread(seed, strength=0.2) for seed in (0, 1))],
+)
+def test_require_and_what_changes_an_answer_afterwards(cohort):
     for options in ({"method": "brief+min"}, {"robust": 0.8}, {"n": 3}, {"plausible": True}):
         result, story, graphs, oracle = run(cohort, in_range="require", **options)
         if story is None:
