@@ -7,6 +7,7 @@ of `denseflip.search.claims` is used.
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import statistics
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from denseflip import Background, Constraints, Graph, Nodes, describe, explain
+from denseflip import Background, Constraints, Graph, Nodes, Story, describe, explain
 from denseflip.counterfactual import Status
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.adapt import as_oracle
@@ -81,16 +82,46 @@ class Cohort:
         return as_oracle(lambda a: int((np.triu(a, 1) * table).sum() > middle))
 
 
+@dataclass(frozen=True)
+class Spread(Cohort):
+    """Two groups that differ in single pairs all over the graph, so that cells do not suffice."""
+
+    strength: float = 0.4
+
+    @property
+    def graphs(self) -> list[Graph]:
+        rng = np.random.default_rng(self.seed)
+        shift = rng.uniform(-self.strength, self.strength, size=len(PAIRS))
+        out = []
+        for label in (-1, 1):
+            for _ in range(self.per_class):
+                n_edges = 85 if self.steady else int(rng.integers(78, 92))
+                waits = rng.exponential(size=len(PAIRS)) / np.clip(0.4 + label * shift, 0.02, 1)
+                chosen = np.argsort(waits)[:n_edges]
+                out.append(Graph.from_edges(N, [PAIRS[i] for i in chosen]))
+        return out
+
+    def oracle(self, nodes: Nodes = NODES):
+        """A weighted number of edges by pair, with the threshold between the groups."""
+        at = {name: i for i, name in enumerate(NODES.names)}
+        old = [at[name] for name in nodes.names]
+        groups = [np.zeros((N, N)), np.zeros((N, N))]
+        for i, graph in enumerate(self.graphs):
+            for u, v in graph.edges():
+                groups[i >= self.per_class][[u, v], [v, u]] += 1 / self.per_class
+        table = (groups[1] - groups[0])[np.ix_(old, old)]
+        middle = float((np.triu(groups[0] + groups[1], 1) * (groups[1] - groups[0])).sum() / 2)
+        return as_oracle(lambda a: int((np.triu(a, 1) * table).sum() > middle + 1e-9))
+
+
 def _cell_count(graph: Graph, cell: tuple[str, ...]) -> int:
     return sum(tuple(sorted((THIRDS[u], THIRDS[v]))) == cell for u, v in graph.edges())
 
 
-cohorts = st.builds(
-    Cohort,
-    st.integers(0, 10_000),
-    st.booleans(),
-    st.integers(4, 9),
-    st.sampled_from([0.1, 0.18, 0.25]),
+_SEEDS, _SIZES = st.integers(0, 10_000), st.integers(4, 9)
+spread = st.builds(Spread, _SEEDS, st.booleans(), _SIZES, st.sampled_from([0.2, 0.3, 0.4]))
+cohorts = spread | st.builds(
+    Cohort, _SEEDS, st.booleans(), _SIZES, st.sampled_from([0.1, 0.18, 0.25])
 )
 
 
@@ -141,6 +172,8 @@ def pairs_of(place: tuple[str, ...], nodes: Nodes, regions: str | None) -> set[t
         }
     taxonomy = nodes.taxonomy(regions)
     label = [taxonomy.regions[i] for i in taxonomy.index]
+    if place[-1] == "all regions":
+        return {(u, v) for u, v in pairs if place[0] in (label[u], label[v])}
     wanted = sorted(place if len(place) == 2 else place * 2)
     return {(u, v) for u, v in pairs if sorted((label[u], label[v])) == wanted}
 
@@ -216,6 +249,80 @@ def check(result, story, nodes, graphs, oracle, *, must: bool = False) -> None:
 
 
 SETTINGS = settings(max_examples=25, deadline=None)
+
+
+# ---- one region with all regions ----------------------------------------------------------
+
+
+def is_wide(result) -> bool:
+    return result.as_read is not None and any("all regions" in p for p in result.as_read.places)
+
+
+@pytest.mark.parametrize("method", ["auto", "brief"])
+@pytest.mark.parametrize("in_range", ["prefer", "require"])
+def test_a_region_with_all_regions_is_named_where_cells_do_not_suffice(method, in_range):
+    wide = 0
+    for seed in range(8):
+        cohort = Spread(seed, per_class=8, strength=0.2)
+        result, story, graphs, oracle = run(cohort, method=method, in_range=in_range)
+        assert story is not None
+        check(result, story, NODES, graphs, oracle, must=True)
+        if not is_wide(result):
+            continue
+        wide += 1
+        (place,) = result.as_read.places  # alone: two such places would share pairs
+        inside = pairs_of(place, NODES, result.as_read.regions)
+        assert f"between {place[0]} and all regions" in story.statement
+        # What is not named balances what is.
+        changed = {*result.added, *result.removed}
+        (named,) = story.claim.amounts
+        assert len(changed & inside) == named.total
+        assert len(changed - inside) == abs(named.added - named.removed)
+        # The file has it all.
+        again = Story.from_dict(json.loads(json.dumps(story.to_dict())))
+        assert again.statement == story.statement
+        assert again.claim == story.claim
+    assert wide >= 3
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_no_query_of_a_wider_place_is_out_of_range(seed):
+    """Every graph that a search in range asks about keeps the number of edges."""
+    cohort = Spread(seed, per_class=8, strength=0.2)
+    graphs, rule = cohort.graphs, cohort.oracle()
+    seen: list[Graph] = []
+
+    def look(one: Graph) -> int:
+        seen.append(one)
+        return rule.predict([one])[0]
+
+    result = explain(
+        graphs[0],
+        as_oracle(look, "graph"),
+        nodes=NODES,
+        background=Background(graphs),
+        in_range="require",
+    )
+    assert result.found
+    assert {one.n_edges for one in seen} == {graphs[0].n_edges}
+    edges = [set(g.edges()) for g in graphs if rule.predict([g])[0] == result.label_after]
+    old = set(graphs[0].edges())
+    if is_wide(result):
+        inside = pairs_of(result.as_read.places[0], NODES, result.as_read.regions)
+        most = max(len((one - old) & inside) for one in edges)
+        new = set(result.counterfactual.edges())
+        assert len((new - old) & inside) <= most
+
+
+def test_cells_in_which_the_classes_clearly_differ_are_not_replaced():
+    """A planted pair of regions is named, even if one region with all regions would be shorter."""
+    named = set()
+    for seed in range(4):
+        result, *_ = run(Cohort(seed, per_class=8))
+        if result.found and result.as_read is not None:
+            named |= {name for place in result.as_read.places for name in place}
+    assert named
+    assert "all regions" not in named
 
 
 # ---- properties ---------------------------------------------------------------------------
@@ -321,9 +428,11 @@ def test_require_never_gives_anything_else(cohort, method, budget, front):
         check(one, told, NODES, graphs, oracle, must=True)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3, 4])
-def test_require_and_what_changes_an_answer_afterwards(seed):
-    cohort = Cohort(seed)
+@pytest.mark.parametrize(
+    "cohort",
+    [*(Cohort(seed) for seed in (0, 1, 3, 4)), *(Spread(seed, strength=0.2) for seed in (0, 1))],
+)
+def test_require_and_what_changes_an_answer_afterwards(cohort):
     for options in ({"method": "brief+min"}, {"robust": 0.8}, {"n": 3}, {"plausible": True}):
         result, story, graphs, oracle = run(cohort, in_range="require", **options)
         if story is None:

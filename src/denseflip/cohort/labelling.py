@@ -37,7 +37,7 @@ from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 from denseflip.request import BALANCE, IN_RANGE, Request
 from denseflip.result_scores import Stability
-from denseflip.search.claims.places import whole_claim
+from denseflip.search.claims.places import in_cells, whole_claim
 from denseflip.search.claims.redraw import claim_of, redraw
 from denseflip.search.claims.reference import judge_claim, limits_of
 from denseflip.search.claims.stability import claim_stability
@@ -276,7 +276,9 @@ def _patient(
             claim = whole_claim(result, "regions", cells.taxonomy, nodes)[0]
             claim = replace(claim, reading=read.reading)
         balanced = claim.balanced
-        for (a, b), added, removed in claim.amounts:
+        # One region with all regions is counted in the pairs of regions that change.
+        counted = in_cells(result, claim) if claim.with_all else claim.amounts
+        for (a, b), added, removed in counted:
             assert b is not None
             changes[cells.number((a, b))] = added - removed
         if judging is not None and _is_about(read, cells):

@@ -91,13 +91,15 @@ class Scan(Conversation):
             balance=self.balance,
         )
         for attempt in attempts(brief, problem):
+            if attempt.with_all:  # a cohort counts pairs of regions
+                continue
             for one_class in attempt.classes(problem):
                 may_waive = self.in_range != "require"
                 walk = _single_walk(one_class, session, places, spreads, attempt, may_waive)
                 if walk is not None:
                     return walk
             if self.max_cells > 1:
-                claims = brief.find_claims(problem, session, taxonomy, attempt)
+                claims = brief.find_claims(problem, session, taxonomy, attempt, wider=False)
                 if claims:
                     return brief.walk(problem, claims, taxonomy)
         problem.note(no_sentence_note(taxonomy, attempt))

@@ -137,6 +137,8 @@ class _Search:
             balance=self.settings.balance or BALANCE[0],
         )
         for attempt in attempts(plan, first):
+            if attempt.with_all:  # a shared change names pairs of regions
+                continue
             best = _NONE
             for target, reading in product(targets, READINGS if labels else READINGS[:1]):
                 kind = self.kind(graphs, target, attempt)

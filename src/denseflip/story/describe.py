@@ -17,7 +17,7 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.oracles.protocol import Oracle, about_graph, clean_label
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Claim
+from denseflip.search.claims.claim import ALL_REGIONS, Claim
 from denseflip.search.claims.elsewhere import TooFewError
 from denseflip.search.claims.places import Places, whole_claim
 from denseflip.search.claims.redraw import DRAWS, Redraw, fresh_rng
@@ -313,7 +313,7 @@ def read_test(
         return AsRead("pairs", None, "any", 0, 0), ""
     if not draws:
         return None, NO_DRAWS
-    places = Places(result.original, claim.regions, terms)
+    places = Places.of_claim(result.original, claim, terms)
     problem = Problem(
         result.original,
         result.label_before,
@@ -362,8 +362,11 @@ def made_for(result: Counterfactual, whole: Claim) -> bool:
 def _same_cells(result: Counterfactual, regions: Taxonomy) -> bool:
     """Whether the cells named by the search belong to these regions, not only by name."""
     at, names = regions.index, regions.regions
+    wide = {f"{name} – {ALL_REGIONS}": i for i, name in enumerate(names)}
     for step in result.trace:
         if step.block == BALANCE:
+            continue
+        if step.name in wide and all(wide[step.name] in (at[u], at[v]) for u, v in step.toggled):
             continue
         cells = {tuple(sorted((at[u], at[v]))) for u, v in step.toggled}
         spoken = {names[a] if a == b else f"{names[a]} – {names[b]}" for a, b in cells}

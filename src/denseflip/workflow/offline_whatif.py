@@ -155,6 +155,8 @@ def whatif_data(
     terms = None if story is None else constraints_of(story.result, story.nodes, background)[0]
     group = [] if not background else _group(background, session, before, target)
     nodal = story is not None and story.result.found and story.claim.language == "nodes"
+    wide = regions is not None and story is not None and story.claim.regions == regions
+    wide = wide and story is not None and story.claim.with_all
     u, v = np.triu_indices(n, 1)
     codes = u * n + v
     table = pair_table(box)
@@ -179,7 +181,8 @@ def whatif_data(
             # With both numbers of graphs, the shares give how many graphs have a pair (Elsewhere).
             "graphs": {"target": sides.target.n_graphs, "current": sides.current.n_graphs},
         },
-        "usual": usual_numbers(Places(subject.graph, None if nodal else regions), group),
+        "usual": usual_numbers(Places(subject.graph, None if nodal else regions), group)
+        | (usual_numbers(Places(subject.graph, regions, with_all=True), group) if wide else {}),
         "free": None
         if terms is None or terms.any_pair
         else pack_numbers(terms.may_change(codes).astype(float)),
@@ -251,7 +254,7 @@ def start_of(
         return listed
     if (claim.reading != "any" and not _known(sides)) or (claim.balanced and sides is None):
         return listed
-    places = Places(story.result.original, claim.regions, terms)
+    places = Places.of_claim(story.result.original, claim, terms)
     redraw = Redraw(places, claim.reading)
     if sides is not None:
         others = Elsewhere(places, sides.current, sides.target) if claim.balanced else None

@@ -10,7 +10,7 @@ number of edges stays the same, as in a balanced claim.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,7 +22,7 @@ from denseflip.graph import Codes, Graph, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Amounts, Place
+from denseflip.search.claims.claim import ALL_REGIONS, Amount, Amounts, Place, is_with_all
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.queue import Keep
@@ -151,7 +151,7 @@ class WhatIf:
                 rng = np.random.default_rng(
                     [seed, _STREAM, i, a, _AT_NODE if b is None else b, int(adding)]
                 )
-                queue = redraws[b is None].queue(place, rng, adding=adding)
+                queue = redraws[self._kind(place)].queue(place, rng, adding=adding)
                 chosen = queue.take(amount, not_in(taken))
                 if amount > len(chosen):
                     self._refuse(len(chosen), place, amount, adding=adding, reading=reading)
@@ -210,6 +210,8 @@ class WhatIf:
                 msg = f"A node must be one of 0..{last}; got {a}."
                 raise InvalidParameterError(msg, parameter="amounts")
             return place
+        if self._kind(place) == "all" and 0 <= a < b:
+            return place
         if self.places is None or self.places.taxonomy is None:
             msg = (
                 "The nodes have no regions, so region pairs cannot be changed. Give single nodes, "
@@ -222,11 +224,20 @@ class WhatIf:
             raise InvalidParameterError(msg, parameter="amounts")
         return (min(a, b), max(a, b))
 
+    def _kind(self, place: Place) -> str:
+        """``"node"``, ``"cell"``, or ``"all"`` for one region with all regions."""
+        if place[1] is None:
+            return "node"
+        wide = self.places is not None and is_with_all(place, self.places.taxonomy)
+        return "all" if wide else "cell"
+
     def _name(self, place: Place) -> str:
         a, b = place
         if b is None:
             return f"node {a}"
         assert self.places is not None
+        if self._kind(place) == "all":
+            return f"{self.places.cells.taxonomy.regions[a]} – {ALL_REGIONS}"
         return self.places.cells.name((a, b))
 
     def _refuse(
@@ -277,8 +288,8 @@ class WhatIf:
         sides = Sides.of_background(self._background, self._session, self.before, target)
         return Elsewhere(self.places or self._at_nodes, sides.current, sides.target)
 
-    def _redraws(self, reading: Reading, target: Target) -> dict[bool, Redraw]:
-        """Return what draws connections, in a region pair (False) and at a node (True)."""
+    def _redraws(self, reading: Reading, target: Target) -> dict[str, Redraw]:
+        """Return what draws connections, by kind of place."""
         current = wanted = None
         if reading != "any":
             if self._background is None:
@@ -292,10 +303,11 @@ class WhatIf:
                 )
                 raise MissingInputError(msg, parameter="background")
             current, wanted = sides.current, sides.target
-        kinds = {False: self.places, True: self._at_nodes}
+        wide = None if self.places is None else replace(self.places, with_all=True)
+        kinds = {"cell": self.places, "all": wide, "node": self._at_nodes}
         return {
-            node: Redraw(places, reading, current, wanted)
-            for node, places in kinds.items()
+            kind: Redraw(places, reading, current, wanted)
+            for kind, places in kinds.items()
             if places is not None
         }
 

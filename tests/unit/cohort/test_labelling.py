@@ -8,12 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from denseflip.cohort.labelling import Labelling, Patient, count_changes, permuted, run_labelling
+from denseflip.classifiers.presets import fit_oracle
+from denseflip.cohort.labelling import (
+    Labelling,
+    Patient,
+    _patient,
+    count_changes,
+    permuted,
+    run_labelling,
+)
 from denseflip.cohort.scan import Scan
 from denseflip.cohort.settings import CohortSettings, check_cohort
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError
-from denseflip.graph import Nodes
+from denseflip.graph import Cells, Graph, Nodes
 from denseflip.search.explain import explain
 from groups import CELLS, NODES, XY, by_density, cohort
 
@@ -220,3 +228,48 @@ def test_another_range_is_another_setting() -> None:
 def test_folds_follow_the_smallest_class() -> None:
     data = cohort(8).subset([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14])
     assert check_cohort(data, CohortSettings()).folds == 4
+
+
+def spread_out() -> Dataset:
+    """Two classes that differ in single pairs all over three regions."""
+    rng = np.random.default_rng(0)
+    n = 24
+    u, v = np.triu_indices(n, 1)
+    shift = rng.uniform(-0.2, 0.2, len(u))
+    graphs = []
+    for label in (-1, 1):
+        for _ in range(8):
+            waits = rng.exponential(size=len(u)) / (0.4 + label * shift)
+            chosen = np.argsort(waits)[:85]
+            graphs.append(Graph.from_edges(n, zip(u[chosen], v[chosen], strict=True)))
+    nodes = Nodes(
+        tuple(f"n{i}" for i in range(n)), {"third": tuple("ABC"[i // 8] for i in range(n))}
+    )
+    return Dataset("spread", tuple(graphs), (0,) * 8 + (1,) * 8, ("A", "B"), nodes)
+
+
+def test_a_region_with_all_regions_is_counted_in_the_cells_that_change() -> None:
+    data = spread_out()
+    oracle = fit_oracle(data, "edges-svm")
+    counted = 0
+    for i, graph in enumerate(data.graphs):
+        result = explain(graph, oracle, nodes=data.nodes, background=data.graphs)
+        if not result.found or not any("all regions" in p for p in result.as_read.places):
+            continue
+        counted += 1
+        patient = _patient(data, i, result, Cells(data.nodes.taxonomy()), oracle, None, None)
+        (name, _), *_ = result.as_read.places
+        net: dict[tuple[str, ...], int] = {}
+        for pairs, sign in ((result.added, 1), (result.removed, -1)):
+            for pair in pairs:
+                cell = tuple(sorted(data.nodes.regions["third"][node] for node in pair))
+                if name in cell:  # the others are elsewhere
+                    net[cell] = net.get(cell, 0) + sign
+        cells = Cells(data.nodes.taxonomy())
+        named = {cells.number(tuple(map("ABC".index, cell))): n for cell, n in net.items()}
+        assert patient.changes == named
+    assert counted
+    scan = Scan(spreads=None)
+    for graph in data.graphs[:6]:  # its default method names pairs of regions only
+        result = explain(graph, oracle, scan, nodes=data.nodes, background=data.graphs)
+        assert not result.found or not any("all regions" in p for p in result.as_read.places)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from denseflip import Counterfactual, Edits, Graph, Nodes, Step, as_oracle, describe
+from denseflip import Constraints, Counterfactual, Edits, Graph, Nodes, Step, as_oracle, describe
 from denseflip.counterfactual import AsRead, Status
 from denseflip.graph.pairs import decode
-from denseflip.search.claims.places import Places, whole_claim
+from denseflip.oracles.background import Frequencies
+from denseflip.search.claims.claim import Amount, Claim, is_with_all
+from denseflip.search.claims.elsewhere import Elsewhere
+from denseflip.search.claims.places import Places, in_cells, whole_claim
+from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.story.verification import _holding
 
 NODES = Nodes(tuple("abcdef"), regions={"part": ("A", "A", "B", "B", "C", "C")})
@@ -100,3 +105,71 @@ def test_many_nodes_without_regions_need_no_node_by_node_table() -> None:
     oracle = as_oracle(lambda g: int(g.has_edge(0, n - 1)), "graph")
     story = describe(result, Nodes.numbered(n), oracle)
     assert story.verified
+
+
+# ---- one region with all regions ----------------------------------------------------------
+
+WIDE = (0, 3)  # A with all three regions
+EVERY = Places(ORIGINAL, NODES.taxonomy(), with_all=True)
+STATED = replace(
+    RESULT,
+    as_read=AsRead("regions", "part", "any", 60, 60, places=(("A", "all regions"),)),
+    edits=Edits(added=((0, 2), (0, 3)), removed=((0, 1), (1, 2))),
+)
+
+
+def test_a_region_with_all_regions_holds_the_pairs_with_an_end_in_it() -> None:
+    assert EVERY.every == ((0, 3), (1, 3), (2, 3))
+    # Of 15 pairs, all but the 6 among the four other nodes.
+    assert EVERY.sizes.tolist() == [9, 9, 9]
+    assert EVERY.joined.tolist() == [2, 1, 0]  # 0-1 and 1-2
+    assert EVERY.counts(WIDE) == (9, 2)
+    assert decode(EVERY.present(WIDE), 6) == [(0, 1), (1, 2)]
+    absent = list(decode(EVERY.absent(WIDE)[:], 6))
+    assert absent == [(0, 2), (0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5)]
+    assert EVERY.addable.tolist() == [7, 8, 9]
+    assert EVERY.removable.tolist() == [2, 1, 0]
+    values = np.array([1.0, 10.0])
+    assert EVERY.total(ORIGINAL.codes, values).tolist() == [11.0, 10.0, 0.0]
+
+
+def test_frozen_pairs_are_not_in_the_pool_of_a_region_with_all_regions() -> None:
+    terms = bind_constraints(Constraints(freeze=(("part", "A", "B"),)), ORIGINAL, NODES)
+    places = Places(ORIGINAL, NODES.taxonomy(), terms, with_all=True)
+    assert decode(places.absent(WIDE)[:], 6) == [(0, 4), (0, 5), (1, 4), (1, 5)]
+    assert decode(places.present(WIDE), 6) == [(0, 1)]
+    assert places.counts(WIDE) == (9, 2)  # whether or not they may change
+
+
+def test_a_result_that_names_a_region_with_all_regions_keeps_that_place() -> None:
+    claim, parts = whole("regions", NODES.taxonomy(), STATED)
+    assert claim.amounts == ((WIDE, 2, 2),)
+    assert (claim.with_all, claim.name(WIDE)) == (True, "A – all regions")
+    assert claim.place_names == (("A", "all regions"),)
+    assert parts == [[(0, 1), (0, 2), (0, 3), (1, 2)]]
+    rows = claim.rows()
+    assert Claim.from_rows(rows, "well", "regions", NODES.taxonomy()) == claim
+    # By pair of regions, for what counts those.
+    assert in_cells(STATED, claim) == (((0, 1), 2, 1), ((0, 0), 0, 1))
+
+
+def test_what_balances_a_region_with_all_regions_is_apart_from_it() -> None:
+    edits = Edits(added=((0, 2), (0, 3), (0, 4)), removed=((2, 3), (4, 5)))
+    graph = Graph.from_edges(6, edits.removed)
+    result = replace(STATED, original=graph, edits=edits)
+    result = replace(result, as_read=replace(STATED.as_read, balanced=True))
+    claim, parts = whole("regions", NODES.taxonomy(), result)
+    assert (claim.amounts, claim.elsewhere) == (((WIDE, 3, 0),), -3)
+    assert parts == [[(0, 2), (0, 3), (0, 4), (2, 3), (4, 5)]]
+    seen = Frequencies.of([Graph.from_edges(6, [(0, 1), (2, 4), (3, 5)])])
+    elsewhere = Elsewhere(Places(graph, NODES.taxonomy(), with_all=True), seen, seen)
+    for seed in range(5):
+        queue = elsewhere.queue(np.random.default_rng(seed), adding=False)
+        drawn = elsewhere.take(queue, (Amount(WIDE, 2, 0),), adding=False)
+        assert decode(np.sort(drawn), 6) == [(2, 3), (4, 5)]
+
+
+def test_two_regions_have_no_wider_place() -> None:
+    two = Nodes(tuple("abcd"), regions={"half": ("A", "A", "B", "B")}).taxonomy()
+    assert not is_with_all((0, 2), two)
+    assert is_with_all(WIDE, NODES.taxonomy())

@@ -206,3 +206,16 @@ def test_phrases_come_in_the_order_in_which_their_first_pair_was_given() -> None
     assert [g.star for g in group([*whole, *star])] == [False, True]
     assert [g.star for g in group([whole[0], *star, *whole[1:]])] == [False, True]
     assert [g.star for g in group([star[0], *whole, star[1]])] == [True, False]
+
+
+def test_one_region_with_all_regions() -> None:
+    lobes = Taxonomy.from_labels("lobe", ["Frontal Lobe", "Insula", "Occipital Lobe"])
+    amounts = (Amount((0, 3), 12, 0),)
+    place = "between the Frontal Lobe and all regions"
+    assert clause(amounts, lobes, PLAIN).endswith(place)
+    assert Wording(PLAIN, lobes).clause(amounts) == f"12 more edges {place}"
+    distinctive = Wording(PLAIN, lobes, "distinctive", "TD", "ASD")
+    assert distinctive.clause((Amount((0, 3), 5, 4),)) == (
+        f"9 edges {place} changed to what sets ASD apart from TD (5 more, 4 fewer)"
+    )
+    assert group([(0, 3)]) == (Group("between", (0, 3)),)

@@ -14,6 +14,7 @@ from denseflip.as_read import READINGS
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets import load_dataset
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
+from denseflip.graph import Taxonomy
 from denseflip.oracles.background import Frequencies
 from denseflip.search.claims.claim import Amount
 from denseflip.search.claims.redraw import Sides
@@ -216,6 +217,42 @@ def test_the_panel_opens_with_the_share_of_the_headline(name, which):
     if name == "mice":  # without what changes elsewhere, the sentence is not true
         asked = WhatIf(subject.graph, oracle, story.taxonomy, background=subject.background)
         assert asked.ask(story.claim.amounts, target=story.claim.label).flips == 0
+
+
+# ---- one region with all regions ------------------------------------------------------------
+
+THREE = Taxonomy.from_labels("part", [*"AAAABBBBCCCC"])
+WIDE = (0, 3)
+
+
+def test_a_region_with_all_regions_can_be_changed_by_hand(logistic):
+    asked = WhatIf(GRAPH, logistic, THREE, background=COHORT.graphs)
+    said = asked.ask([Amount(WIDE, 5, 2)])
+    assert (said.added, said.removed) == (5, 2)
+    assert all(min(pair) < 4 for pair in said.pairs)
+    there = {pair for pair in GRAPH.edges() if min(pair) < 4}  # also within A
+    assert {v < 4 for _, v in there} == {True, False}
+    assert set(asked.ask([Amount(WIDE, 0, len(there))]).pairs) == there
+    kept = asked.ask([Amount(WIDE, 3, 0)], balance=True)
+    assert (kept.added, kept.removed) == (3, 3)
+    assert all((u < 4) == ((u, v) not in GRAPH.edges()) for u, v in kept.pairs)
+    with pytest.raises(InvalidParameterError, match=r"A – all regions: 999 .* be added"):
+        asked.ask([Amount(WIDE, 999, 0)])
+    with pytest.raises(InvalidParameterError, match=r"0\.\.2; got \(0, 4\)"):
+        asked.ask([Amount((0, 4), 1, 0)])
+
+
+def test_the_panel_opens_with_a_region_and_all_regions():
+    data = load_dataset("synthetic:strength=0.5")
+    oracle = fit_oracle(data, "edges-svm")
+    subject = find_subject(data, 33)
+    story = explain_and_describe(subject, oracle)
+    assert story.claim.with_all
+    (place,) = story.claim.places
+    panel = whatif_data(subject, oracle, story=story)
+    low, _, high = panel["usual"]["{}-{}".format(*place)]
+    assert (low, high) == (story.reference[0].low, story.reference[0].high)
+    assert_opens_with(story, subject, oracle, panel["start"])
 
 
 # ---- the number of edges is kept ------------------------------------------------------------

@@ -54,7 +54,7 @@
       const [a, b] = readKey(key);
       const regions = this.data.labels ?? this.data.regions;
       if (b === null) return `of ${/^\d+$/.test(this.data.names[a]) ? "node " : ""}${this.data.names[a]}`;
-      return a === b ? `within ${regions[a]}` : `${regions[a]} – ${regions[b]}`;
+      return a === b ? `within ${regions[a]}` : `${regions[a]} – ${regions[b] ?? "all regions"}`;
     }
 
     // ---- state ----

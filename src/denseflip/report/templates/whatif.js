@@ -84,7 +84,8 @@
 
   // ---- choice of pairs ------------------------------------------------------------------------
 
-  /** The place of a key: two regions ("2-5"), or a node and null ("n7"). */
+  /** The place of a key: two regions ("2-5"), or a node and null ("n7"). The number of regions as
+   *  the second stands for all regions. */
   function readKey(key) {
     return key.startsWith("n") ? [Number(key.slice(1)), null] : key.split("-").map(Number);
   }
@@ -96,6 +97,7 @@
     constructor(data) {
       this.n = data.n;
       this.index = data.index;
+      this.every = data.regions.length; // "all regions" as the second of a place
       this.held = new Set(data.edges);
       this.target = data.often ? unpack(data.often.target) : null;
       this.current = data.often ? unpack(data.often.current) : null;
@@ -129,6 +131,7 @@
     /** The pairs of a place that can be added and removed; undefined if the place does not exist. */
     at(key) {
       const [node, second] = readKey(key);
+      if (second !== null && second === this.every) return this.withAll(node, key);
       if (second !== null) return this.cells.get(key);
       if (!(node < this.n)) return undefined;
       if (!this.nodes.has(key)) {
@@ -139,6 +142,22 @@
         this.nodes.set(key, found);
       }
       return this.nodes.get(key);
+    }
+
+    /** The pairs with an end in a region. */
+    withAll(region, key) {
+      if (!this.nodes.has(key)) {
+        const found = { absent: [], present: [], size: 0, joined: 0 };
+        for (const [cell, held] of this.cells) {
+          if (!readKey(cell).includes(region)) continue;
+          found.absent.push(...held.absent);
+          found.present.push(...held.present);
+          found.size += held.size;
+          found.joined += held.joined;
+        }
+        this.nodes.set(key, found);
+      }
+      return region < this.every ? this.nodes.get(key) : undefined;
     }
 
     /** Number of connections that can be added to or removed from a place, without single pairs. */
@@ -241,10 +260,12 @@
       const adding = net < 0, wanted = Math.abs(net);
       const named = Object.keys(state.cells).filter((key) => state.cells[key].more || state.cells[key].fewer).map(readKey);
       const nodes = new Set(named.filter(([, b]) => b === null).map(([a]) => a));
+      const wide = new Set(named.filter(([, b]) => b === this.every).map(([a]) => a));
       const cells = new Set(named.filter(([, b]) => b !== null).map(([a, b]) => keyOf(a, b)));
       const isOutside = (code) => {
         const u = Math.floor(code / this.n), v = code % this.n;
         if (taken.has(code) || nodes.has(u) || nodes.has(v)) return false;
+        if (wide.size && (wide.has(this.index[u]) || wide.has(this.index[v]))) return false;
         return !cells.size || !cells.has(keyOf(this.index[u], this.index[v]));
       };
       let found = [];

@@ -15,9 +15,11 @@ from typing import Literal, NamedTuple
 from denseflip.counterfactual import Label, Language, Reading
 from denseflip.graph import Nodes, Taxonomy
 
-# Two regions, the lower number first, or the same region twice; a node and None for all pairs of
-# that node; in the language "pairs", two nodes.
+# Two regions, the lower number first, or the same region twice; a region and the number of regions
+# for that region with all regions, itself included; a node and None for all pairs of that node; in
+# the language "pairs", two nodes.
 Place = tuple[int, int | None]
+ALL_REGIONS = "all regions"
 Change = Literal["less", "more", "mixed"]
 NODE_TAXONOMY = "node"
 NODE_PREFIX = "node "
@@ -100,6 +102,11 @@ class Claim:
     balanced: bool = False
 
     @property
+    def with_all(self) -> bool:
+        """Whether its place is one region with all regions."""
+        return any(is_with_all(place, self.regions) for place in self.places)
+
+    @property
     def elsewhere(self) -> int:
         """How many connections are added in other places; a negative number is removed there."""
         return -net(self.amounts) if self.balanced else 0
@@ -129,19 +136,18 @@ class Claim:
         """The region names of each place, in order; empty for nodes or pairs."""
         if self.language != "regions":
             return ()
-        names = self.taxonomy.regions
-        return tuple(frozenset(names[r] for r in place if r is not None) for place in self.places)
+        return tuple(map(frozenset, self.place_names))
 
     @property
     def place_names(self) -> tuple[tuple[str, ...], ...]:
         """The names of the regions, or of the node, of each place."""
-        names = self.taxonomy.regions
+        names = (*self.taxonomy.regions, ALL_REGIONS)
         return tuple(tuple(names[r] for r in place if r is not None) for place in self.places)
 
     def name(self, place: Place) -> str:
         """The name of a place: ``"Front – Back"``, or ``"Front"`` for one region or node."""
         a, b = place
-        names = self.taxonomy.regions
+        names = (*self.taxonomy.regions, ALL_REGIONS)
         return names[a] if b is None or a == b else f"{names[a]} – {names[b]}"
 
     def only(self, chosen: Sequence[int], label: Label) -> Claim:
@@ -152,7 +158,7 @@ class Claim:
 
     def rows(self) -> tuple[ClaimRow, ...]:
         """The amounts with the names of their places, as in files."""
-        names = self.taxonomy.regions
+        names = (*self.taxonomy.regions, ALL_REGIONS)
         return tuple(
             ClaimRow(names[a], None if b is None else names[b], x.added, x.removed, x.change)
             for x in self.amounts
@@ -170,7 +176,9 @@ class Claim:
         balanced: bool = False,
     ) -> Claim:
         """Inverse of `rows`; raises a `KeyError` for a name that the taxonomy does not have."""
-        position = {name: i for i, name in enumerate(taxonomy.regions)}
+        position = {
+            name: i for i, name in reversed(list(enumerate((*taxonomy.regions, ALL_REGIONS))))
+        }
         amounts = []
         for row in rows:
             a = position[row.region_a]
@@ -178,6 +186,11 @@ class Claim:
             place = (a, b) if b is None or a <= b else (b, a)
             amounts.append(Amount(place, row.added, row.removed))
         return cls(tuple(amounts), label, language, taxonomy, reading, balanced)
+
+
+def is_with_all(place: Place, taxonomy: Taxonomy | None) -> bool:
+    """Whether a place is one region with all regions, of which there are at least three."""
+    return taxonomy is not None and place[1] == len(taxonomy.regions) > 2
 
 
 def node_taxonomy(nodes: Nodes) -> Taxonomy:

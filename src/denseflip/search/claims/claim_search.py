@@ -33,6 +33,7 @@ _SINGLES = 32  # places tried alone
 _SMALL = 0.05  # share of the edges; a smaller change is taken without trying weaker readings
 _TRIES = 24  # tests of single places
 _FAINT = 0.5  # standard deviations below which classes do not differ
+_DISTINCT = 1.0  # standard deviations from which classes differ clearly
 _FIRST, _CLEAR = 6, 2  # places of which all small sets are tried: the first, and the clearest
 _SET = 3  # places of a small set
 _TESTED = 6  # sets tested
@@ -143,6 +144,7 @@ class ClaimSearch:
     ) -> None:
         self.problem, self.probe, self.singles = problem, probe, singles
         self.max_cells, self.thorough = max_cells, thorough
+        self.wider: Callable[[], ClaimSearch] | None = None
         self.verified: list[VerifiedClaim] = []
         current, target = problem.frequencies("brief")
         places = reference.places
@@ -188,7 +190,25 @@ class ClaimSearch:
                 found += [(test, some) for some in self._several(test, one_each(moves), force)]
             if found and not self.thorough:
                 break
+        if self.widen(found) and not self.thorough:
+            return
         self._settle(found)
+
+    def widen(self, found: Sequence[tuple[ClaimTest, Amounts]]) -> bool:
+        """Search for one wider place if cells need several, and say whether one was found.
+
+        Cells in one of which the classes differ clearly say more than a wider place, so they stay.
+        """
+        if self.wider is None or not found:
+            return False
+        for test, amounts in found:
+            clear = (abs(test.clarity.get((x.place, s), 0.0)) for x in amounts for s in (0, 1))
+            if len(amounts) == 1 or max(clear) >= _DISTINCT:
+                return False
+        wider = self.wider()
+        wider.search()
+        self.verified += wider.verified
+        return bool(wider.verified)
 
     def _settle(self, found: list[tuple[ClaimTest, Amounts]]) -> None:
         """Reduce claims to their smallest amounts and verify them, the preferred one first."""

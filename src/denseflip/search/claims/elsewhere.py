@@ -12,7 +12,7 @@ import numpy.typing as npt
 from denseflip.graph import Codes
 from denseflip.graph.pairs import are_among, count_each
 from denseflip.oracles.background import Frequencies, values_at
-from denseflip.search.claims.claim import Amounts, Place, net
+from denseflip.search.claims.claim import Amounts, Place, is_with_all, net
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.queue import Queue, Weights
 
@@ -91,21 +91,30 @@ class Elsewhere:
         Parameters
         ----------
         queue, adding : a queue of pairs to add, or to remove.
-        amounts : the places; in one claim either cells or nodes, by hand also both.
+        amounts : the places; in one claim all of one kind, by hand also of several.
         wanted : how many pairs; by default as many as keep the number of edges.
         without : pairs that are not taken either.
         """
         wanted = abs(self.wanted(amounts)) if wanted is None else wanted
+        regions = self.places.taxonomy
         nodes = [a for (a, b), _, _ in amounts if b is None]
-        cells = [self.places.cells.number((a, b)) for (a, b), _, _ in amounts if b is not None]
+        wide = [a for (a, b), _, _ in amounts if is_with_all((a, b), regions)]
+        cells = [
+            self.places.cells.number((a, b))
+            for (a, b), _, _ in amounts
+            if b is not None and not is_with_all((a, b), regions)
+        ]
 
         def outside(codes: Codes) -> npt.NDArray[np.bool_]:
             inside = np.zeros(len(codes), dtype=bool)
             if cells:
                 inside |= np.isin(self.places.cells.numbers(codes), cells)
+            u, v = np.divmod(codes, self.places.graph.n_nodes)
             if nodes:
-                u, v = np.divmod(codes, self.places.graph.n_nodes)
                 inside |= np.isin(u, nodes) | np.isin(v, nodes)
+            if wide and regions is not None:
+                one, other = regions.array[u], regions.array[v]
+                inside |= np.isin(one, wide) | np.isin(other, wide)
             if without is not None:
                 inside |= np.isin(codes, without)
             return ~inside

@@ -1,8 +1,8 @@
 """`Places`: the pairs of a graph by place, without a list of all pairs.
 
-A place is a pair of regions, a region, or a node. Its joined pairs are taken from the edges. Its
-other pairs are computed from their rank when they are drawn (`LazyPairs`), so that memory and time
-follow the number of edges.
+A place is a pair of regions, a region, a region with all regions, or a node. Its joined pairs are
+taken from the edges. Its other pairs are computed from their rank when they are drawn
+(`LazyPairs`), so that memory and time follow the number of edges.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from denseflip.counterfactual import BALANCE, Counterfactual, Language
 from denseflip.graph import Cells, Codes, Edits, Graph, Nodes, Taxonomy
 from denseflip.graph.lazy_pairs import LazyPairs
 from denseflip.graph.pairs import are_among
-from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy
+from denseflip.search.claims.claim import ALL_REGIONS, Amount, Amounts, Claim, Place, node_taxonomy
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.free_pairs import FreePairs, count_ends
 from denseflip.search.core.probing import joined
@@ -39,6 +40,8 @@ class Places:
     taxonomy : the regions; None for nodes.
     terms : the user's constraints; pairs that may not change can be neither added nor removed.
     pairwise : without regions, whether each pair of nodes is a place.
+    with_all : whether the places are not pairs of regions, but each is one region with all regions:
+        the pairs with at least one end in it. A pair may then lie in two places.
 
     Examples
     --------
@@ -52,7 +55,13 @@ class Places:
     taxonomy: Taxonomy | None = None
     terms: BoundConstraints | None = field(default=None, repr=False, compare=False)
     pairwise: bool = False
+    with_all: bool = False
     _absent: dict[Place, Codes | LazyPairs] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of_claim(cls, graph: Graph, claim: Claim, terms: BoundConstraints | None = None) -> Places:
+        """The places of a graph among which a claim names some."""
+        return cls(graph, claim.regions, terms, with_all=claim.with_all)
 
     @property
     def language(self) -> Language:
@@ -75,6 +84,9 @@ class Places:
             return tuple((u, v) for u in range(n) for v in range(u + 1, n))
         if self.taxonomy is None:
             return tuple((v, None) for v in range(n)) if n > 1 else ()
+        if self.with_all:
+            k = len(self.taxonomy.regions)
+            return tuple((a, k) for a in range(k))
         return tuple(self.cells.at(self._numbers))
 
     @cached_property
@@ -83,9 +95,11 @@ class Places:
         return np.flatnonzero(self.cells.sizes)
 
     def column(self, place: Place) -> int:
-        """The position of a cell or node in the arrays by place."""
+        """The position of a place in the arrays by place."""
         a, b = place
-        return a if b is None else int(np.searchsorted(self._numbers, self.cells.number((a, b))))
+        if b is None or self.with_all:
+            return a
+        return int(np.searchsorted(self._numbers, self.cells.number((a, b))))
 
     # ---- pairs --------------------------------------------------------------------------
 
@@ -129,6 +143,8 @@ class Places:
         if b is None:
             return self.free.absent_at(a, self._excluded[place])
         one = self.cells.taxonomy.members(a)
+        if self.with_all:
+            return self.free.absent_touching(one, self._excluded[place])
         other = one if a == b else self.cells.taxonomy.members(b)
         return self.free.absent_between(one, other, self._excluded[place])
 
@@ -151,7 +167,13 @@ class Places:
         """How many of the pairs lie in each place."""
         if self.taxonomy is None:
             return count_ends(codes, self.graph.n_nodes)
+        if self.with_all:
+            return self._by_region(self.cells.count(codes))
         return np.asarray(self.cells.count(codes)[self._numbers])
+
+    def _by_region(self, by_cell: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The sums of an array by cell over all cells of each region."""
+        return np.asarray(self.cells.square(by_cell).sum(axis=0))
 
     def total(self, codes: Codes, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The sum of the values of the pairs in each place."""
@@ -160,6 +182,8 @@ class Places:
             ends = np.concatenate(np.divmod(codes, max(n, 1)))
             return np.asarray(np.bincount(ends, np.tile(values, 2), minlength=n), dtype=float)
         sums = np.bincount(self.cells.numbers(codes), values, minlength=len(self.cells))
+        if self.with_all:
+            return self._by_region(sums)
         return np.asarray(sums[self._numbers], dtype=float)
 
     @cached_property
@@ -168,6 +192,8 @@ class Places:
         if self.taxonomy is None:
             n = self.graph.n_nodes
             return np.full(n, n - 1, dtype=np.int64)
+        if self.with_all:
+            return self._by_region(self.cells.sizes)
         return np.asarray(self.cells.sizes[self._numbers])
 
     @cached_property
@@ -180,7 +206,8 @@ class Places:
         """Number of pairs that could be added, by place."""
         if self.taxonomy is None:
             return self.free.count_absent_by_node()
-        return self.free.count_absent_by_cell(self.cells)[self._numbers]
+        by_cell = self.free.count_absent_by_cell(self.cells)
+        return self._by_region(by_cell) if self.with_all else by_cell[self._numbers]
 
     @cached_property
     def removable(self) -> Ints:
@@ -192,7 +219,7 @@ class Places:
         a, b = place
         if self.taxonomy is None and b is not None:
             return 1, int(self.graph.has_edge(a, b))
-        if b is not None and not self.cells.sizes[self.cells.number((a, b))]:
+        if b is not None and not self.with_all and not self.cells.sizes[self.cells.number((a, b))]:
             return 0, 0
         at = self.column(place)
         return int(self.sizes[at]), int(self.joined[at])
@@ -246,7 +273,8 @@ class Places:
 class PairsByPlace:
     """Sorted codes of pairs, grouped by place when a place is first asked for.
 
-    A pair of two nodes belongs to both of them.
+    A pair belongs to both of its nodes, and to both of its regions if the places are regions with
+    all regions.
     """
 
     def __init__(self, places: Places, codes: Codes) -> None:
@@ -261,6 +289,12 @@ class PairsByPlace:
             low, high = np.divmod(codes, n)
             # Pairs with a lower node come first: then the codes of each node are sorted.
             owners, codes, size = np.concatenate((high, low)), np.concatenate((codes, codes)), n
+        elif places.with_all:
+            size = len(places.taxonomy.regions)
+            one, other = places.taxonomy.array[np.array(np.divmod(codes, places.graph.n_nodes))]
+            owners = np.stack((one, np.where(one == other, -1, other)), axis=1).ravel()
+            codes = np.repeat(codes, 2)[owners >= 0]  # sorted, so those of each region are, too
+            owners = owners[owners >= 0]
         else:
             owners, size = places.cells.numbers(codes), len(places.cells)
         if size <= _SMALL:
@@ -270,7 +304,8 @@ class PairsByPlace:
 
     def __getitem__(self, place: Place) -> Codes:
         a, b = place
-        at = a if b is None else self._places.cells.number((a, b))
+        places = self._places
+        at = a if b is None or places.with_all else places.cells.number((a, b))
         codes, begins = self._groups
         return codes[begins[at] : begins[at + 1]]
 
@@ -297,9 +332,13 @@ def whole_claim(
     parts: dict[Place, Codes] | None = None
     if language == "nodes" and stated is not None and stated.language == "nodes":
         parts = nodes_named(result, nodes) or nodes_named(result, None)
+    regions = regions if language == "regions" else None
+    wide = None if regions is None else _named_with_all(result, regions)
     places = Places(
-        result.original, regions if language == "regions" else None, pairwise=language == "pairs"
+        result.original, regions, pairwise=language == "pairs", with_all=wide is not None
     )
+    if wide is not None:
+        parts = {wide: places.by_place(_codes(result))[wide]}
     parts = parts or places.split(result.edits)
     names = places.taxonomy or node_taxonomy(nodes or Nodes.numbered(result.original.n_nodes))
     claim = Claim(places.count(parts), result.label_after, language, names)
@@ -316,6 +355,23 @@ def whole_claim(
     *first, last = (held[i] for i in chosen)
     others = np.setdiff1d(_codes(result), joined((*first, last)))
     return claim, (*first, np.sort(joined((last, others))))
+
+
+def in_cells(result: Counterfactual, claim: Claim) -> Amounts:
+    """The amounts of a claim about one region with all regions, by pair of regions."""
+    codes = Places.of_claim(result.original, claim).by_place(_codes(result))[claim.places[0]]
+    return Places(result.original, claim.regions).amounts(codes)
+
+
+def _named_with_all(result: Counterfactual, regions: Taxonomy) -> Place | None:
+    """The region that a search named with all regions; None if it named none."""
+    stated = result.as_read
+    if stated is None or stated.regions != regions.name or len(stated.places) != 1:
+        return None
+    name, *other = stated.places[0]
+    if other != [ALL_REGIONS] or name not in regions.regions or ALL_REGIONS in regions.regions:
+        return None
+    return regions.regions.index(name), len(regions.regions)
 
 
 def _codes(result: Counterfactual) -> Codes:

@@ -361,7 +361,7 @@ def redraw_of(
     bound: BoundConstraints | None = None,
 ) -> Redraw:
     """Redraws of a claim, in its reading."""
-    places = Places(result.original, claim.regions, bound)
+    places = Places.of_claim(result.original, claim, bound)
     if sides is None:
         if claim.balanced:
             msg = "A claim that keeps the number of edges needs a background, and none was given."

@@ -132,6 +132,7 @@ class StableSearch(ClaimSearch):
                     if self.goal.meets(self.verified[-1]):
                         best = min(best, verified.cells)
                     break
+        self.widen([(one.test, one.claim.amounts) for one in self.verified if one.test])
 
     def goal_share(self, test: ClaimTest, verified: VerifiedClaim) -> float:
         """The share of fresh redraws that flip the refits of the search."""

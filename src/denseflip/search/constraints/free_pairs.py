@@ -6,6 +6,7 @@ forbids a pair is a list: of the few pairs that may not change, or of the few th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
@@ -129,8 +130,23 @@ class FreePairs:
         one, other : the nodes; the same array twice for the pairs within a set.
         without : those of `excluded` that lie between them.
         """
-        n = self.graph.n_nodes
         sides = [(one, other)] if one is other else [(one, other), (other, one)]
+        return self._absent(sides, without)
+
+    def absent_touching(self, nodes: Codes, without: Codes) -> LazyPairs:
+        """The pairs with at least one end in a sorted set of nodes that may be added.
+
+        Parameters
+        ----------
+        nodes : the nodes.
+        without : those of `excluded` that have an end there.
+        """
+        every = np.arange(self.graph.n_nodes)
+        return self._absent([(nodes, every), (np.setdiff1d(every, nodes), nodes)], without)
+
+    def _absent(self, sides: Sequence[tuple[Codes, Codes]], without: Codes) -> LazyPairs:
+        """The pairs of lower nodes of each first set with higher nodes of the second."""
+        n = self.graph.n_nodes
         rows, which = [], []
         lists: list[Codes] = []
         for mine, partners in sides:

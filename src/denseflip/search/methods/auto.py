@@ -112,7 +112,7 @@ class Auto(Conversation):
                     return stable
         for together in self._rounds(problem):
             failed = []
-            for taxonomy in _coarsest(taxonomies) if together[0].wide else taxonomies:
+            for taxonomy in _listed(taxonomies, together[0]):
                 brief = Brief(
                     None if taxonomy is None else taxonomy.name,
                     "nodes" if taxonomy is None else "regions",
@@ -160,7 +160,9 @@ class Auto(Conversation):
         """
         listed = list(attempts(self, problem))
         if self.front:
-            listed = [one for one in listed if not (one.wide or one.unbalanced_only)]
+            listed = [
+                one for one in listed if not (one.wide or one.with_all or one.unbalanced_only)
+            ]
             return [listed[i:] for i in range(len(listed))]
         return [[one] for one in listed]
 
@@ -243,7 +245,9 @@ class Auto(Conversation):
         return ended
 
 
-def _coarsest(taxonomies: Sequence[Taxonomy | None]) -> list[Taxonomy | None]:
-    """The two taxonomies with the fewest regions."""
+def _listed(taxonomies: Sequence[Taxonomy | None], attempt: Attempt) -> list[Taxonomy | None]:
+    """The taxonomies of an attempt: for wider or more places, the two with the fewest regions."""
+    if not (attempt.wide or attempt.with_all):
+        return list(taxonomies)
     regions = [taxonomy for taxonomy in taxonomies if taxonomy is not None]
     return list(sorted(regions, key=lambda taxonomy: len(taxonomy.regions))[:2])

@@ -25,7 +25,7 @@ from denseflip.errors import InvalidParameterError, check_name, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import BALANCE, IN_RANGE, REFERENCE
-from denseflip.search.claims.claim import Place, net
+from denseflip.search.claims.claim import ALL_REGIONS, Place, net
 from denseflip.search.claims.claim_search import (
     ClaimSearch,
     VerifiedClaim,
@@ -49,6 +49,7 @@ _FEW_CELLS = 3  # a stable sentence this short is taken without trying finer reg
 MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
 _MOST_REGIONS = 1000  # edges are counted for every pair of regions, in every graph
 _IN_RANGE_QUERIES = 1200  # that one language may take to find a sentence in range
+_WIDER_QUERIES = 200  # the same, for one region with all regions if cells have none
 _ONE_WAY = (
     "Additions alone, or removals alone, change the number of edges, which is nearly the same in "
     "all graphs of the new class, so no such answer is in range. Allow both directions."
@@ -58,6 +59,8 @@ _ONE_WAY = (
 @dataclass(frozen=True)
 class Brief(Conversation):
     """A few region pairs and amounts that flip, whichever connections there are changed.
+
+    In range, one region with all regions is tried too, if no single pair of regions is enough.
 
     Parameters
     ----------
@@ -160,14 +163,24 @@ class Brief(Conversation):
         taxonomy: Taxonomy | None,
         attempt: Attempt,
         goal: StableGoal | None = None,
+        *,
+        wider: bool = True,
     ) -> list[VerifiedClaim]:
-        """All claims of one attempt that were found true as read, each to one class."""
-        places = Places(problem.graph, taxonomy, problem.constraints)
-        most = _most_cells(problem, taxonomy, attempt.max_cells)
+        """All claims of one attempt that were found true as read, each to one class.
+
+        If the claims need several pairs of regions, one region with all regions is tried, unless
+        ``wider`` is False.
+        """
+        if attempt.with_all and not _has_wider(taxonomy):
+            return []
+        places = Places(problem.graph, taxonomy, problem.constraints, with_all=attempt.with_all)
+        most = 1 if attempt.with_all else _most_cells(problem, taxonomy, attempt.max_cells)
         claims: list[VerifiedClaim] = []
         whole = session
         if attempt.in_range and self.in_range == "prefer" and not self.front:
-            session = SharedSession(session, _IN_RANGE_QUERIES)
+            session = SharedSession(
+                session, _WIDER_QUERIES if attempt.with_all else _IN_RANGE_QUERIES
+            )
         try:
             for one_class in attempt.classes(problem):
                 one_class.split_background("brief")  # ends the search if there are no such graphs
@@ -184,24 +197,23 @@ class Brief(Conversation):
                     continue
                 if attempt.unbalanced_only and not keeps_edges(one_class, reference):
                     continue  # the same search as before
-                probe = Probe(one_class, session)
-                kind: Any = ClaimSearch
-                if goal is not None:
-                    kind = partial(StableSearch, goal=goal)
+                kind: Any = ClaimSearch if goal is None else partial(StableSearch, goal=goal)
+                made = partial(
+                    kind,
+                    one_class,
+                    Probe(one_class, session),
+                    readings=self.readings,
+                    thorough=self.front,
+                    in_range=attempt.in_range,
+                    balanced=balanced,
+                    total=total,
+                )
+                search = made(reference, max_cells=most, singles=not attempt.wide)
+                search.verified = claims
+                if attempt.in_range and not attempt.wide and wider and _has_wider(taxonomy):
+                    regions = Reference(replace(places, with_all=True), same, group)
+                    search.wider = partial(made, regions, max_cells=1)
                 try:
-                    search = kind(
-                        one_class,
-                        probe,
-                        reference,
-                        self.readings,
-                        most,
-                        self.front,
-                        in_range=attempt.in_range,
-                        balanced=balanced,
-                        singles=not attempt.wide,
-                        total=total,
-                    )
-                    search.verified = claims
                     search.search()
                 finally:
                     _keep_smaller(problem, one_class)
@@ -250,6 +262,7 @@ class Attempt(NamedTuple):
     max_cells : the largest number of places.
     balance : whether to keep the number of edges; see `Brief`.
     wide : whether this only allows more places than the attempts before.
+    with_all : whether the only places are one region with all regions.
     unbalanced_only : whether this only gives up the number of edges.
     others : True for all accepted classes but the nearest, False for the nearest; None for all.
     """
@@ -258,6 +271,7 @@ class Attempt(NamedTuple):
     max_cells: int
     balance: str
     wide: bool = False
+    with_all: bool = False
     unbalanced_only: bool = False
     others: bool | None = None
 
@@ -268,7 +282,10 @@ class Attempt(NamedTuple):
 
 
 def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
-    """The searches to try in turn: in range, the nearest class first; more places; out of range."""
+    """The searches to try in turn.
+
+    In range, the nearest class first; more places; one region with all regions; out of range.
+    """
     most = MAX_CELLS if plan.max_cells is None else plan.max_cells
     if plan.in_range != "ignore":
         by_oracle = problem.true_labels is None
@@ -284,6 +301,7 @@ def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
             yield Attempt(True, most, plan.balance, others=others)
         if plan.max_cells is None:
             yield Attempt(True, WIDE_CELLS, plan.balance, wide=True)
+        yield Attempt(True, most, plan.balance, with_all=True)
     if plan.in_range != "require":
         yield Attempt(False, most, plan.balance)
         if plan.balance == "auto":
@@ -313,7 +331,7 @@ def find_stable(
     found: list[VerifiedClaim] = []
     try:
         for attempt in attempts(plan, problem):
-            if attempt.wide:
+            if attempt.wide or attempt.with_all:
                 continue
             for taxonomy in taxonomies:
                 name = None if taxonomy is None else taxonomy.name
@@ -382,6 +400,13 @@ def _most_cells(problem: Problem, taxonomy: Taxonomy | None, most: int) -> int:
     return min(most, limit) if constraints.cells.taxonomy.index == taxonomy.index else most
 
 
+def _has_wider(taxonomy: Taxonomy | None) -> bool:
+    """Whether one region with all regions is a place of its own, with a name of its own."""
+    return (
+        taxonomy is not None and len(taxonomy.regions) > 2 and ALL_REGIONS not in taxonomy.regions
+    )
+
+
 def _keep_smaller(problem: Problem, one_class: Problem) -> None:
     """Keep the best answer of a search for one class if it is the smallest so far."""
     new, old = one_class.best, problem.best
@@ -437,7 +462,7 @@ def _nearest_miss(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | N
     problem = next(one for one in problem.by_target() if one.accepts(claim.label))
     same, group = problem.reference_groups("brief")
     current, target = problem.frequencies("brief")
-    places = Places(problem.graph, taxonomy, problem.constraints)
+    places = Places.of_claim(problem.graph, claim, problem.constraints)
     elsewhere = Elsewhere(places, current, target) if claim.balanced else None
     redraw = Redraw(places, claim.reading, current, target, elsewhere)
     there = judge_claim(claim, Reference(places, same, group), redraw)
@@ -481,7 +506,7 @@ def _full_or_empty(
     problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None
 ) -> Iterator[str]:
     """Notes on places that the claim fills or empties completely."""
-    places = Places(problem.graph, taxonomy)
+    places = Places.of_claim(problem.graph, found.claim)
     for place, added, removed in found.claim.amounts:
         name = place_name(problem, taxonomy, place)
         size, joined_now = places.counts(place)
@@ -495,6 +520,7 @@ def place_name(problem: Problem, taxonomy: Taxonomy | None, place: Place) -> str
     """The name of a place: two regions, or a node."""
     a, b = place
     if b is not None and taxonomy is not None:
-        first, second = taxonomy.regions[a], taxonomy.regions[b]
+        names = (*taxonomy.regions, ALL_REGIONS)
+        first, second = names[a], names[b]
         return first if a == b else f"{first} – {second}"
     return str(a) if problem.nodes is None else problem.nodes.names[a]

@@ -18,7 +18,7 @@ from denseflip.graph import Codes, Edits, Graph, Nodes
 from denseflip.graph.cells import cover_cells
 from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.search.claims.claim import Place
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.places import Places, in_cells, whole_claim
 
 FEW_CELLS = 5  # of an answer in more cells, only those that hold half of its edits count
 MOST_OF_IT = 0.5
@@ -147,6 +147,9 @@ def _places_used(places: Places, answer: Counterfactual) -> set[Place]:
     stated = answer.as_read
     if stated is not None and stated.balanced and places.taxonomy is not None:
         at = {name: i for i, name in enumerate(places.taxonomy.regions)}
+        claim, _ = whole_claim(answer, "regions", places.taxonomy)
+        if claim.with_all:
+            return {amount.place for amount in in_cells(answer, claim)[:FEW_CELLS]}
         if stated.regions == places.taxonomy.name:
             pairs = ([at[name] for name in names] for names in stated.places)
             return {(min(pair), max(pair)) for pair in pairs}

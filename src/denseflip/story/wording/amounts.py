@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from denseflip.counterfactual import Reading
 from denseflip.errors import counted
 from denseflip.graph import Pair, Taxonomy
-from denseflip.search.claims.claim import Amount, Claim, Place
+from denseflip.search.claims.claim import ALL_REGIONS, Amount, Claim, Place
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import FEWEST, PlaceReference
 from denseflip.story.wording.naming import join_words, written
@@ -148,6 +148,8 @@ class Wording:
             return f"{'of' if self.reading == 'any' else 'at'} {texts[a]}"
         if a == b:
             return f"{self.words.within} {texts[a]}"
+        if b == len(texts):
+            return f"between {texts[a]} and {ALL_REGIONS}"
         return f"between {joint.get(place) or f'{texts[a]} and {texts[b]}'}"
 
 

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Status
 from denseflip.errors import counted
 from denseflip.result_scores import Stability
+from denseflip.search.claims.claim import ALL_REGIONS
 from denseflip.search.claims.redraw import FEW_CELLS
 from denseflip.serialise import Serialisable
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
+from denseflip.story.wording.naming import readable, with_article
 
 if TYPE_CHECKING:
     from denseflip.story.verification import Verification
@@ -226,7 +228,12 @@ def footnotes(
         confidence_note(result, sentences.class_name),
     ]
     if result.found:
-        notes += [_range_note(sentences), _level_note(sentences), _balance_note(sentences)]
+        notes += [
+            _wide_note(sentences),
+            _range_note(sentences),
+            _level_note(sentences),
+            _balance_note(sentences),
+        ]
         notes += [sentences.tested, sentences.read, sentences.listed, sentences.rest]
         if result.minimal is True:
             notes.append(
@@ -245,6 +252,15 @@ def footnotes(
     notes.append(shape_advice(sentences).text)
     notes.append(words.caveat)
     return tuple(note for note in notes if note)
+
+
+def _wide_note(sentences: Sentences) -> str | None:
+    """What all regions are, if the sentence names one region with all of them."""
+    claim = sentences.claim
+    if not claim.with_all:
+        return None
+    region = readable(claim.taxonomy)[claim.places[0][0]]
+    return f"Connections within {with_article(region)} are among those with {ALL_REGIONS}."
 
 
 def _range_note(sentences: Sentences) -> str | None:

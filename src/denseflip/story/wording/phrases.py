@@ -5,6 +5,7 @@ how much. The exact meaning of the phrases:
 
 - ``in A, B and C`` (or ``within``): inside A, inside B, inside C;
 - ``between A and B``: that pair;
+- ``between A and all regions``: every pair of A, and inside A;
 - ``between A, B and C``: every pair of two different regions among them;
 - ``between A and each of B, C and D``: A–B, A–C and A–D, nothing else;
 - ``at node a and node b``: every edit with an end at one of these nodes.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from denseflip.graph import Taxonomy
-from denseflip.search.claims.claim import Amount, Place
+from denseflip.search.claims.claim import ALL_REGIONS, Amount, Place
 from denseflip.story.wording.naming import join_words, written
 from denseflip.story.wording.vocabulary import Vocabulary
 
@@ -87,7 +88,7 @@ def group(places: Sequence[Place]) -> tuple[Group, ...]:
 
 def clause(amounts: Sequence[Amount], taxonomy: Taxonomy, words: Vocabulary) -> str:
     """Word amounts by direction: less, more, then both."""
-    texts = written(taxonomy, _openings(words))
+    texts = (*written(taxonomy, _openings(words)), ALL_REGIONS)
     pieces = []
     for tone in _TONES:
         mine = [amount for amount in amounts if _tone(amount) == tone]

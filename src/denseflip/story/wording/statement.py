@@ -75,7 +75,7 @@ class Sentences:
     @property
     def noun(self) -> str:
         """The noun for a place of the claim."""
-        return _NOUNS[self.claim.language]
+        return "region" if self.claim.with_all else _NOUNS[self.claim.language]
 
     # ---- found --------------------------------------------------------------------------
 
@@ -406,7 +406,7 @@ class Sentences:
         """The places in which edges are counted; None for single pairs."""
         if self.claim.language == "pairs":
             return None
-        return Places(self.result.original, self.claim.regions)
+        return Places.of_claim(self.result.original, self.claim)
 
     @property
     def _before(self) -> str:
