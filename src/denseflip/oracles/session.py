@@ -107,7 +107,7 @@ class Session(BaseSession):
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
         self._plain: dict[tuple[type, Any], Answer] = {}
-        self._gradients: dict[tuple[int, Label], PairGradient] = {}
+        self._gradients: dict[tuple[int, Label], PairGradient | GradientError] = {}
         self._walked = 0  # graphs evaluated for the search, queried or not; limited by the budget
         self.calls = 0
         self.background_calls = 0
@@ -181,11 +181,24 @@ class Session(BaseSession):
         """How much the score of a label changes for each flipped pair; counts as two calls."""
         key = graph.key, label
         if key in self._gradients:
-            return self._gradients[key]
+            known = self._gradients[key]
+            if isinstance(known, GradientError):
+                raise known
+            return known
         if self._gradient is None:
             raise GradientError(NO_GRADIENT)
         self.charge(CALLS)
         self._notify_evaluation([graph])
+        try:
+            found = self._new_gradient(graph, label)
+        except GradientError as error:
+            self._gradients[key] = error  # a search may ask again
+            raise
+        self._gradients[key] = found
+        return found
+
+    def _new_gradient(self, graph: Graph, label: Label) -> PairGradient:
+        assert self._gradient is not None
         try:
             given = self._call(self._gradient, [graph], graph, label)
         except GradientError:
@@ -197,7 +210,6 @@ class Session(BaseSession):
         self.calls += int(min(CALLS * (found.passes - 1), self.remaining))
         self.gradients += 1
         self._check_side(found, graph, label)
-        self._gradients[key] = found
         return found
 
     def _check_side(self, found: PairGradient, graph: Graph, label: Label) -> None:

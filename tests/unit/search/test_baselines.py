@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_pairs_too_many_to_list_are_drawn_one_by_one(monkeypatch):
 
 def test_obs_takes_handfuls_in_turn_from_edges_and_others():
     g = path(6)  # 5 edges, 10 others
-    steps = list(Bidirectional(batch=4)(problem(g)))
+    steps = list(islice(Bidirectional(batch=4)(problem(g)), 4))
     assert [len(s.toggled) for s in steps] == [4, 4, 4, 3]
     edges = set(g.edges())
     assert [p in edges for p in steps[0].toggled] == [True, False, True, False]
@@ -67,8 +67,36 @@ def test_obs_takes_handfuls_in_turn_from_edges_and_others():
 
 
 def test_obs_goes_on_with_what_is_left_when_one_list_is_empty():
-    assert [len(s.toggled) for s in Bidirectional()(problem(complete(4)))] == [5, 1]
-    assert [len(s.toggled) for s in Bidirectional()(problem(empty(4)))] == [5, 1]
+    for graph in (complete(4), empty(4)):
+        steps = islice(Bidirectional()(problem(graph)), 2)
+        assert [len(s.toggled) for s in steps] == [5, 1]
+
+
+def test_obs_begins_again_when_every_pair_was_toggled_and_then_keeps_the_number_of_edges():
+    g = path(6)
+    steps = list(Bidirectional(batch=2)(problem(g)))
+    assert len(steps) == 8 + 15  # at most as many more as there are pairs
+    now, edges = set(g.edges()), []
+    for step in steps:
+        assert len(set(step.toggled)) == len(step.toggled)
+        now ^= set(step.toggled)
+        edges.append(len(now))
+    assert edges[7] == 15 - 5
+    assert edges[8:] == [5] * 15
+    assert len(list(Bidirectional(batch=2, max_iterations=12)(problem(g)))) == 12
+
+
+@pytest.mark.parametrize("seed", [2, 3, 7])
+def test_obs_finds_a_class_with_as_many_edges_after_one_pass_over_the_pairs(seed, monkeypatch):
+    """Without edges to swap, one pass ends at the complement; GRETEL's OBS swaps on as well."""
+
+    def many_at_one_node(a):
+        return int(a.sum() == 2 * 11 and a[0].sum() >= 5)
+
+    options = {"seed": seed, "parameters": {"batch": 2}}
+    assert explain(path(12), many_at_one_node, "obs", **options).found
+    monkeypatch.setattr(Bidirectional, "_swap_on", lambda *_: iter(()))
+    assert not explain(path(12), many_at_one_node, "obs", **options).found
 
 
 def test_obs_is_refined_backward():

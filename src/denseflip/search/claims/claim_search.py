@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -19,6 +19,7 @@ from denseflip.counterfactual import AsRead, Label, Reading
 from denseflip.graph import Codes, Nodes, Taxonomy
 from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy, total
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
+from denseflip.search.claims.forecast import Forecast, by_effort, by_gain, is_ranked
 from denseflip.search.claims.moves import Move, moves_of, one_each, within_limits
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import Limits, Reference
@@ -37,6 +38,7 @@ _DISTINCT = 1.0  # standard deviations from which classes differ clearly
 _FIRST, _CLEAR = 6, 2  # places of which all small sets are tried: the first, and the clearest
 _SET = 3  # places of a small set
 _TESTED = 6  # sets tested
+_LIKELY = 8  # sets queried if a gradient ranks them
 _VERDICTS = 5  # attempts to verify a claim, each with a larger step
 
 # Number of places, edits, rank of the reading, whether it is out of range: less is better.
@@ -163,13 +165,13 @@ class ClaimSearch:
                 repeats = Repeats(redraw, problem.rng)
                 rng = problem.rng
                 test = ClaimTest(probe, redraw, repeats, moves, rng, names, limits, in_range)
-                self.tests.append((test, moves))
+                self.tests.append((test, by_gain(test, moves) if is_ranked(probe) else moves))
 
     def search(self) -> None:
         """Try one place in every reading; if that is not enough, several places."""
         found: list[tuple[ClaimTest, Amounts]] = []
         for test, moves in self.tests if self.singles else []:
-            moves = moves[:_SINGLES]
+            moves = by_effort(test, moves, _SINGLES)
             # A weaker reading must halve the effort.
             limit = min((a.effort(amounts) for a, amounts in found), default=math.inf) / 2
             single = self._single(test, moves, math.inf if self.thorough else limit)
@@ -301,7 +303,9 @@ class ClaimSearch:
             return test.seems(amounts(some))
 
         found, chosen = [], None
-        if k := gallop(len(moves), lambda k: enough(moves[:k])):
+        # The moves that a gradient puts first are enough, or no others are.
+        most = self.max_cells if is_ranked(test.probe) else len(moves)
+        if k := gallop(min(most, len(moves)), lambda k: enough(moves[:k])):
             chosen = lexmin(moves[:k], enough, most=self.max_cells)
         if chosen is not None:
             wanted = amounts(certify(chosen, enough))
@@ -330,7 +334,7 @@ class ClaimSearch:
         sets = list(combinations(first, size))
         while size > 1 and sets:
             full = [test.fit(tuple(move.full for move in some)) for some in sets]
-            flips = test.repeats.screened(full, test.probe)
+            flips = test.repeats.screened(full, test.probe, most=_LIKELY)
             flipped = [some for some, yes in zip(full, flips, strict=True) if yes]
             tested = sorted(flipped, key=test.effort)[:_TESTED]
             best = next((some for some in tested if test.holds(some)), best)
@@ -480,19 +484,20 @@ class ClaimTest:
         flipped: list[bool] = []
         accepts = self.probe.problem.accepts
         fixed = self.redraw.fixed(amounts)
-        for size in (1,) if fixed else (10, 20, CONFIRM - 30):
-            try:
-                drawn = [tuple(self.redraw.parts(amounts, self.rng)) for _ in range(size)]
-            except TooFewError:
-                return None
-            answers = self.probe.answers([np.sort(joined(parts)) for parts in drawn])
-            for parts, answer in zip(drawn, answers, strict=True):
-                flipped.append(accepts(answer.label))
-                if flipped[-1]:
-                    first = first or (parts, answer.label)
-            if flipped.count(False) > (0 if fixed else MISSES):
-                return None
-        assert first is not None
+        may_fail = 0 if fixed else MISSES
+        try:
+            for drawn in self._redrawn(amounts, may_fail, fixed=fixed):
+                answers = self.probe.answers([np.sort(joined(parts)) for parts in drawn])
+                for parts, answer in zip(drawn, answers, strict=True):
+                    flipped.append(accepts(answer.label))
+                    if flipped[-1]:
+                        first = first or (parts, answer.label)
+                if flipped.count(False) > may_fail:
+                    return None
+        except TooFewError:
+            return None
+        if first is None:
+            return None
         seen = self.redraw.outcome(flipped, only=fixed)
         parts, label = first
         balanced = self.redraw.elsewhere is not None
@@ -502,3 +507,19 @@ class ClaimTest:
         if self.limits is not None:
             in_range = self.limits.allow(amounts) and self.limits.allow_total(amounts)
         return VerifiedClaim(claim, seen, parts, self.effort(amounts), in_range, self)
+
+    def _redrawn(
+        self, amounts: Amounts, may_fail: int, *, fixed: bool
+    ) -> Iterator[list[tuple[Codes, ...]]]:
+        """Fresh redraws in batches; none if a gradient foresees that too many will fail."""
+        probe, misses, checked = self.probe, 0, []
+        for size in (1,) if fixed else (10, 20, CONFIRM - 30):
+            drawn = [tuple(self.redraw.parts(amounts, self.rng)) for _ in range(size)]
+            if not isinstance(probe, Forecast):
+                yield drawn
+                continue
+            misses += probe.misses([np.sort(joined(parts)) for parts in drawn], amounts)
+            if misses > may_fail:
+                return
+            checked.append(drawn)
+        yield from checked

@@ -10,6 +10,7 @@ import numpy as np
 from denseflip.graph import Codes
 from denseflip.search.claims.claim import Amounts, Place
 from denseflip.search.claims.elsewhere import TooFewError
+from denseflip.search.claims.forecast import is_ranked
 from denseflip.search.claims.queue import Queue
 from denseflip.search.claims.redraw import DRAWS, Redraw
 from denseflip.search.core.probing import Probe, joined
@@ -64,24 +65,32 @@ class Repeats:
             parts.append(elsewhere.take(others[adding], amounts, adding=adding))
         return np.sort(joined(parts))
 
-    def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:
+    def screened(
+        self, several: Sequence[Amounts], probe: Probe, *, most: int | None = None
+    ) -> list[bool]:
         """Whether the first redraw of each claim flips: one query per claim, in one batch.
 
-        A claim that needs more pairs than there are does not flip.
+        A claim that needs more pairs than there are does not flip. If a gradient ranks claims, only
+        the ``most`` likely ones are queried.
         """
         drawn: dict[int, Codes] = {}
         for i, amounts in enumerate(several):
             with suppress(TooFewError):
                 drawn[i] = self.codes(amounts)
-        answers = dict(zip(drawn, probe.answers(drawn.values()), strict=True))
-        accepts = probe.problem.accepts
-        return [i in answers and accepts(answers[i].label) for i in range(len(several))]
+        if most is not None and is_ranked(probe):
+            scores = dict(zip(drawn, probe.scores(drawn.values()).tolist(), strict=True))
+            likely = sorted(drawn, key=lambda i: -scores[i])[:most]
+            drawn = {i: drawn[i] for i in sorted(likely)}
+        flips = dict(zip(drawn, probe.expect(drawn.values()), strict=True))
+        return [flips.get(i, False) for i in range(len(several))]
 
     def seems(self, amounts: Amounts, probe: Probe, *, draws: int = 3) -> bool:
         """Whether the first few redraws all flip."""
         if self.redraw.fixed(amounts):
             draws = 1
-        return all(probe.flips(self.codes(amounts, i)) for i in range(draws))
+        if is_ranked(probe):
+            return probe.hold([self.codes(amounts, i) for i in range(draws)], amounts, misses=0)
+        return all(probe.expect([self.codes(amounts, i)])[0] for i in range(draws))
 
     def holds(self, amounts: Amounts, probe: Probe) -> bool:
         """Whether all but a few redraws flip; stops as soon as too many have failed.
@@ -91,14 +100,17 @@ class Repeats:
         if amounts in self._held:
             return self._held[amounts]
         if self.redraw.fixed(amounts):
-            held = probe.flips(self.codes(amounts))
+            held = probe.expect([self.codes(amounts)])[0]
+        elif is_ranked(probe):
+            drawn = [self.codes(amounts, i) for i in range(len(self._queues))]
+            held = probe.hold(drawn, amounts, self.misses)
         else:
             order = sorted(range(len(self._failed)), key=lambda i: -self._failed[i])
             left, held = self.misses, True
             for batch in (order[:2], order[2:6], order[6:]):
-                answers = probe.answers([self.codes(amounts, i) for i in batch])
-                for i, answer in zip(batch, answers, strict=True):
-                    if not probe.problem.accepts(answer.label):
+                flips = probe.expect([self.codes(amounts, i) for i in batch])
+                for i, yes in zip(batch, flips, strict=True):
+                    if not yes:
                         self._failed[i] += 1
                         left -= 1
                 if left < 0:

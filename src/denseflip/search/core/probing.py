@@ -74,6 +74,10 @@ class Probe:
         """Whether the original with these pairs toggled is a counterfactual."""
         return self.problem.accepts(self.answer(codes).label)
 
+    def expect(self, choices: Iterable[Codes]) -> list[bool]:
+        """Whether each of several choices flips; a probe with gradients may predict it."""
+        return [self.problem.accepts(answer.label) for answer in self.answers(choices)]
+
     def first(self, choices: Iterable[Codes], odds: FlipOdds | None = None) -> int | None:
         """The index of the first choice that flips, evaluated in batches; None if none does.
 

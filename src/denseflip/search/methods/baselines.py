@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import ClassVar
@@ -86,7 +87,8 @@ class Bidirectional(Stream):
     The forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the backward phase.
 
     ``obs`` toggles ``batch`` random pairs per iteration, drawn alternately from the edges and from
-    the unjoined pairs. With ``data_driven`` (``dbs``), edges that the current class has more often
+    the unjoined pairs. If no pair is left, it begins again and lets pairs change back, which keeps
+    the number of edges. With ``data_driven`` (``dbs``), edges that the current class has more often
     than the target class come first, and unjoined pairs that it has less often. They are drawn with
     a probability proportional to the difference. The others follow in random order.
     """
@@ -108,12 +110,38 @@ class Bidirectional(Stream):
         """Yield one batch of toggled pairs per iteration."""
         removals, additions = _drawn_by_contrast(problem) if self.data_driven else shuffled(problem)
         pairs = _alternating(removals, additions)
+        changed: list[Pair] = []
         for i in range(1, self.max_iterations + 1):
             toggled = tuple(islice(pairs, min(self.batch, sys.maxsize)))
             if not toggled:
+                if not (self.data_driven or problem.one_way):
+                    yield from self._swap_on(problem, changed, i)
                 return
+            changed += toggled
             yield Step("swap", "edges", toggled, iteration=i)
         problem.note(f"The iteration limit of {self.max_iterations} was reached.")
+
+    def _swap_on(self, problem: Problem, changed: Sequence[Pair], start: int) -> Iterator[Step]:
+        """Begin again at the original when all pairs were toggled, and keep the number of edges.
+
+        Pairs that were changed before may be changed back, so the edges do not run out. A class
+        that needs about as many edges as the original, elsewhere, is not passed by.
+        """
+        undo = set(changed)
+        joined, unjoined = (deque(side) for side in shuffled(problem))
+        if not (joined or unjoined):
+            return
+        end = min(self.max_iterations + 1, start + problem.graph.n_pairs)
+        for i in range(start, end):
+            swapped: list[tuple[Pair, bool]] = []
+            while len(swapped) < self.batch and (joined or unjoined):
+                removing = bool(joined) and (not unjoined or not len(swapped) % 2)
+                swapped.append(((joined if removing else unjoined).popleft(), removing))
+            for pair, removed in swapped:
+                (unjoined if removed else joined).append(pair)
+            toggled = undo ^ {pair for pair, _ in swapped}
+            yield Step("swap", "edges", tuple(sorted(toggled)), iteration=i)
+            undo = set()
 
 
 def _alternating(first: Iterable[Pair], second: Iterable[Pair]) -> Iterator[Pair]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -33,12 +33,13 @@ from denseflip.search.claims.claim_search import (
     shortest,
 )
 from denseflip.search.claims.elsewhere import Elsewhere
+from denseflip.search.claims.forecast import forecasting_probe
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import FEWEST, Reference, judge_claim
 from denseflip.search.claims.stable_search import StableGoal, StableSearch
 from denseflip.search.core.method import Conversation
-from denseflip.search.core.probing import Probe, SharedSession, joined
+from denseflip.search.core.probing import SharedSession, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Brief(Conversation):
     balance: str = "auto"
     reference: str = "classifier"
     stable: float | None = None
+    uses: ClassVar[tuple[str, ...]] = ("gradients",)
 
     def __post_init__(self) -> None:
         check_sentence_options(self)
@@ -201,7 +203,7 @@ class Brief(Conversation):
                 made = partial(
                     kind,
                     one_class,
-                    Probe(one_class, session),
+                    forecasting_probe(one_class, session),
                     readings=self.readings,
                     thorough=self.front,
                     in_range=attempt.in_range,

@@ -18,8 +18,9 @@ from denseflip.result_scores import Robustness
 from denseflip.search.claims.claim import Amounts
 from denseflip.search.claims.claim_search import VerifiedClaim
 from denseflip.search.claims.elsewhere import TooFewError
+from denseflip.search.claims.forecast import by_gain, forecasting_probe
 from denseflip.search.claims.moves import one_each
-from denseflip.search.core.probing import Probe, boundary
+from denseflip.search.core.probing import boundary
 from denseflip.search.core.problem import Problem, Walk
 from denseflip.search.methods.brief import WIDE_CELLS, walk_to
 from denseflip.search.postprocess.robust import DRAWS, MEASURES, Noise, PerturbationTest
@@ -64,7 +65,7 @@ class _Search:
         verified: VerifiedClaim = found.verified
         assert verified.test is not None
         own = verified.test
-        self.test = replace(own, probe=Probe(own.probe.problem, session))
+        self.test = replace(own, probe=forecasting_probe(own.probe.problem, session))
         self.verified, self.best, self.problem, self.session = verified, found, problem, session
         self.noise = PerturbationTest(problem, session, wanted, np.random.default_rng((seed, 2)))
         self.level, self.robustness = wanted.level, self.noise.not_measured
@@ -103,7 +104,7 @@ class _Search:
         bound = self.problem.constraints
         limit = None if bound is None else bound.constraints.max_cells
         most = WIDE_CELLS if limit is None else limit
-        for move in one_each(self.test.moves):
+        for move in one_each(by_gain(self.test, self.test.moves)):
             if len(amounts) >= most:
                 return
             if move.place not in named:
