@@ -5,7 +5,8 @@
     python scripts/check_package.py --tests tests    # all tests of the sdist instead of a part
 
 The steps are `build` (twice, to compare), `checks`, `container` (the wheel from the files that the
-Dockerfile copies), `wheel` and `sdist`. Each step prints what it ran; the first failure ends the run.
+Dockerfile copies), `wheel` and `sdist`. Each step prints what it ran; the first failure ends the
+run.
 """
 
 from __future__ import annotations
