@@ -10,12 +10,13 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
 WORKDIR /src
 COPY pyproject.toml constraints.txt README.md LICENSE NOTICE ./
 COPY src ./src
+COPY docs ./docs
 RUN pip install --no-cache-dir -c constraints.txt ".[brain,web]" \
-    && useradd --create-home denseflip \
+    && useradd --uid 1000 --create-home denseflip \
     && mkdir /data \
-    && chown denseflip /data
+    && chown 1000 /data
 
-USER denseflip
+USER 1000
 WORKDIR /data
 EXPOSE 8765
 # Outside its own machine the app requires a token: DENSEFLIP_TOKEN.

@@ -97,7 +97,7 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/.models # a tutorial run
 	$(PIP) install -q $(CONSTRAINTS) --group docs
 	@touch $@
 
-$(VENV)/.package: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.package: pyproject.toml constraints.txt | $(VENV)/.dev # deptry looks at what is installed
 	$(PIP) install -q --group package
 	@touch $@
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import logging
 import os
 import re
@@ -12,11 +14,12 @@ from typing import Any
 
 from nbclient import NotebookClient
 from sphinx.errors import ExtensionError
+from sphinx.util.inspect import stringify_signature
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from denseflip._version import __version__  # noqa: E402  (found through the line above)
+from denseflip import Request, __version__  # noqa: E402  (found through the line above)
 
 project = "denseflip"
 author = "The denseflip developers"
@@ -82,6 +85,20 @@ html_theme = "furo"
 html_title = f"denseflip {__version__}"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {
+    "light_css_variables": {
+        "color-brand-primary": "#1f4e8c",
+        "color-brand-content": "#1f5fae",
+        "color-brand-visited": "#1f5fae",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#8ab4f0",
+        "color-brand-content": "#8ab4f0",
+        "color-brand-visited": "#8ab4f0",
+    },
+}
 maximum_signature_line_length = 100  # a longer one has a line for each parameter
 
 myst_heading_anchors = 4
@@ -131,6 +148,28 @@ def _escape(line: str) -> str:
     return "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
 
 
+def short_signature(
+    app: Any,
+    what: str,
+    name: str,
+    obj: Any,
+    options: Any,
+    signature: str | None,
+    returns: str | None,
+) -> tuple[str, str | None] | None:
+    """Write ``**options`` for the fields of a request, which every parameter list explains."""
+    if what != "function" or not callable(obj):
+        return None
+    shown = inspect.signature(obj)
+    if "request" not in shown.parameters:
+        return None
+    fields = {field.name for field in dataclasses.fields(Request)} - {"method"}
+    kept = [p for p in shown.parameters.values() if p.name not in fields | {"request"}]
+    rest = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
+    short = shown.replace(parameters=[*kept, rest], return_annotation=shown.empty)
+    return stringify_signature(short, unqualified_typehints=True), returns
+
+
 def check_pictures(app: Any, problem: Exception | None) -> None:
     """Fail the build if a script of the gallery made no picture."""
     if problem or str(getattr(app.config, "plot_gallery", True)) in {"0", "False"}:
@@ -145,5 +184,6 @@ def check_pictures(app: Any, problem: Exception | None) -> None:
 
 def setup(app: Any) -> None:
     app.connect("build-finished", check_pictures)
+    app.connect("autodoc-process-signature", short_signature)
     # Before napoleon, which is connected with the usual priority of 500.
     app.connect("autodoc-process-docstring", tidy_docstring, priority=400)

@@ -1,11 +1,12 @@
 """Build wheel and sdist, run the packaging checks, and try both in empty environments.
 
-    make package                                     # everything; about five minutes
+    make package                                     # everything; about ten minutes
     python scripts/check_package.py build checks     # some of the steps
     python scripts/check_package.py --tests tests    # all tests of the sdist instead of a part
 
-The steps are `build` (twice, to compare), `checks`, `wheel` and `sdist`. Each step prints what it
-ran; the first failure ends the run.
+The steps are `build` (twice, to compare), `checks`, `container` (the wheel from the files that the
+Dockerfile copies), `wheel` and `sdist`. Each step prints what it ran; the first failure ends the
+run.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ import sys
 import tarfile
 import tempfile
 import time
+import tomllib
 import urllib.request
 import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-STEPS = ("build", "checks", "wheel", "sdist")
+STEPS = ("build", "checks", "container", "wheel", "sdist")
 PART = ["tests/unit/graph", "tests/unit/search", "tests/unit/story", "tests/property"]
 # pyroma gives a point for an e-mail address and one for a web address; the project has neither yet.
 PYROMA = "8"
@@ -78,6 +80,46 @@ def check(wheel: Path, sdist: Path) -> None:
     run(tool("interrogate"), "src/denseflip")
     run(tool("sp-repo-review"), ".")
     run(tool("pyroma"), "--min", PYROMA, str(sdist))
+    run(tool("deptry"), "src")
+    run(tool("hadolint"), "--no-color", "Dockerfile")
+    check_recipe(ROOT / "packaging" / "conda" / "recipe.yaml")
+
+
+def check_recipe(path: Path) -> None:
+    """Render the conda recipe; it must ask for what pyproject.toml asks for."""
+    from rattler_build import Stage0Recipe, VariantConfig, rattler_build_version
+
+    (variant,) = Stage0Recipe.from_file(str(path)).render(VariantConfig())
+    recipe = variant.recipe.to_dict()
+    asked = {"".join(line.split()) for line in recipe["requirements"]["run"]}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {"".join(line.split()) for line in project["dependencies"]}
+    wanted.add(f"python{project['requires-python']}")
+    if asked != wanted:
+        sys.exit(f"The conda recipe and pyproject.toml differ: {sorted(asked ^ wanted)}")
+    package = f"{recipe['package']['name']} {recipe['package']['version']}"
+    print(
+        f"conda recipe of {package}: rendered by rattler-build {rattler_build_version()}; "
+        f"asks for the {len(asked)} packages of pyproject.toml"
+    )
+
+
+def try_container(source: Path, out: Path) -> None:
+    """Build the wheel from the files that the Dockerfile copies, and from no others."""
+    text = (source / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    context = out / "container"
+    context.mkdir()
+    for line in text.splitlines():
+        if line.startswith("COPY "):
+            *files, target = line.split()[1:]
+            for name in files:
+                if (source / name).is_dir():
+                    shutil.copytree(source / name, context / target)
+                else:
+                    shutil.copy(source / name, context / target)
+    wheels = out / "container-wheel"
+    run(*(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), str(context)))
+    print(f"the files that the Dockerfile copies build {next(wheels.iterdir()).name}")
 
 
 def empty_environment(folder: Path, *wanted: str) -> Path:
@@ -128,18 +170,8 @@ def try_sdist(sdist: Path, out: Path, tests: list[str]) -> None:
     commands = empty_environment(
         out / "sdist-env", f"{source}[all]", "--group", f"{source}/pyproject.toml:test"
     )
-    run(
-        str(commands / "python"),
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "2",
-        "-p",
-        "no:cacheprovider",
-        *tests,
-        cwd=source,
-    )
+    pytest = (str(commands / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    run(*pytest, *tests, cwd=source)
 
 
 def main() -> None:
@@ -156,6 +188,8 @@ def main() -> None:
         wheel, sdist = build(out)
         if "checks" in steps:
             check(wheel, sdist)
+        if "container" in steps:
+            try_container(out / "source-first", out)
         if "wheel" in steps:
             try_wheel(wheel, out)
         if "sdist" in steps:

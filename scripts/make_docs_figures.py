@@ -41,9 +41,9 @@ PATIENTS = {"bip": 9, "adhd": 22}
 METHODS = ("edg", "tri", "cli", "rcli", "dat", "dat+bw")
 
 
-def save(figure: object, name: str) -> None:
+def save(figure: object, name: str, dpi: int = 120) -> None:
     """Write one picture, in few colours."""
-    (IMAGES / f"{name}.png").write_bytes(png_bytes(figure, dpi=120))
+    (IMAGES / f"{name}.png").write_bytes(png_bytes(figure, dpi=dpi))
 
 
 def mouse() -> None:
@@ -54,6 +54,9 @@ def mouse() -> None:
     save(plot_region_matrix(explain_and_describe(subject, oracle, "dat")), "mouse-dat-matrix")
     story = explain_and_describe(subject, oracle_for(subject, "regions-logistic"))
     save(plot_reference(story), "mouse-reference")
+    title = "Every dot is a mouse"  # the landing page and the README
+    save(plot_reference(story, title=title), "mouse-hero", dpi=200)
+    save(plot_reference(story, title=title, narrow=True), "mouse-hero-phone", dpi=200)
 
 
 def shot(page: Path, name: str, size: str) -> None:

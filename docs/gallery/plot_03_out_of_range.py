@@ -17,4 +17,4 @@ story = describe(result, oracle=classifier, subject=mouse.id, **known)
 print(story.statement)
 print("in range:", story.in_range)
 
-figure = plot_reference(story)
+figure = plot_reference(story, narrow=True)

@@ -18,4 +18,4 @@ result = explain(
 story = describe(result, mice.nodes, classifier, subject=mouse.id, background=mice.graphs)
 print(story.statement)
 
-figure = plot_reference(story)
+figure = plot_reference(story, narrow=True)

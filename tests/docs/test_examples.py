@@ -20,6 +20,7 @@ PAGES = [
     *sorted((ROOT / "docs" / "reference").glob("*.md")),
 ]
 _FENCE = re.compile(r"^```(\S*)[ \t]*([^\n]*)\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_QUOTE = re.compile(r"\A\n((?:^>.*\n)+)", re.MULTILINE)  # right after a block
 
 
 @dataclass(frozen=True)
@@ -28,15 +29,19 @@ class Block:
     language: str
     remark: str
     text: str
+    quote: str = ""  # what a page quotes right after the block
 
 
 def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page."""
     text = page.read_text(encoding="utf-8")
-    return [
-        Block(text.count("\n", 0, m.start()) + 2, m[1], m[2].strip(), m[3])
-        for m in _FENCE.finditer(text)
-    ]
+    found = []
+    for m in _FENCE.finditer(text):
+        after = _QUOTE.match(text[m.end() + 1 :])
+        quote = re.sub(r"^> ?", "", after[1], flags=re.MULTILINE) if after else ""
+        line = text.count("\n", 0, m.start()) + 2
+        found.append(Block(line, m[1], m[2].strip(), m[3], quote))
+    return found
 
 
 def python_blocks(page: Path) -> list[Block]:
@@ -66,9 +71,14 @@ def test_python_blocks_run(
             if block.remark != "no-run":
                 exec(code, namespace)
                 printed = capsys.readouterr().out
-        elif block.language == "text" and printed:
+                assert _words(block.quote) in _words(printed)
+        elif block.language == "text" and printed is not None:
             # What a page shows after a block is what the block prints, line breaks aside.
-            assert " ".join(block.text.split()) in " ".join(printed.split())
+            assert _words(block.text) in _words(printed)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

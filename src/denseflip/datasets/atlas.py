@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from denseflip.datasets.region_names import with_sides
+from denseflip.datasets.region_names import with_regions, with_sides
 from denseflip.errors import (
     DatasetError,
     DenseflipError,
@@ -68,7 +68,10 @@ def read_nodes(source: str | Path, **columns: Any) -> tuple[Nodes, list[str]]:
         msg = _no_such_table(str(source))
         raise InvalidNodesError(msg, parameter="nodes")
     nodes, notes = Nodes.read_table(path, **columns)
-    return with_sides(nodes), notes
+    if nodes.regions:
+        return with_sides(nodes), notes
+    nodes, note = with_regions(nodes)
+    return nodes, [*notes, note] if note else notes
 
 
 # ---- atlases by name ----------------------------------------------------------------------

@@ -417,11 +417,13 @@ class Dataset:
     def _repr_html_(self) -> str:
         """Sizes, classes and source, as a table for notebooks."""
         edges = [g.n_edges for g in self.graphs]
+        spread = f"{sum(edges) / len(edges):,.1f} on average ({min(edges):,} to {max(edges):,})"
+        same = f"{min(edges):,} in every graph"
         kinds = [f"{name} ({len(set(x))})" for name, x in self.nodes.regions.items()]
         facts: list[tuple[str, object]] = [
             ("classes", ", ".join(f"{name} {n}" for name, n in self.class_counts().items())),
             ("nodes", f"{self.n_nodes:,}"),
-            ("edges", f"{sum(edges) / len(edges):,.1f} on average ({min(edges)} to {max(edges)})"),
+            ("edges", same if min(edges) == max(edges) else spread),
             ("regions", ", ".join(kinds) or None),
             ("subject table", ", ".join(self.subjects) or None),
             ("ids", ", ".join(self.ids[:4]) + (", …" if len(self) > 4 else "")),

@@ -372,8 +372,11 @@ def check_sizes(job: Import, sizes: Mapping[str, int]) -> None:
     if not odd:
         return
     if len(odd) == len(sizes) and len(set(sizes.values())) == 1:
+        first = "Its first line is a header. " if wanted == usual - 1 else ""
         job.problem(
-            f"The graphs have {usual} nodes, but the node table describes {wanted}.", "nodes"
+            f"The graphs have {usual} nodes, but the node table describes {wanted}. {first}"
+            "It needs one row for each row of the matrices, in the same order.",
+            "nodes",
         )
         return
     listed = ", ".join(f"{key} has {n}" for key, n in odd.items())

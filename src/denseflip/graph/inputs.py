@@ -41,6 +41,10 @@ def as_graph(value: Any, *, source: str = "graph") -> Graph:
         return _from_frame(value, source)
     if hasattr(value, "detach") and hasattr(value, "cpu"):
         return Graph.from_adjacency(np.asarray(value.detach().cpu()), source=source)
+    if isinstance(getattr(value, "graph", None), Graph):
+        what = type(value).__name__
+        msg = f"{source}: an object of type {what} is not a graph. Pass its attribute graph."
+        raise InvalidGraphError(msg)
     if value is None or isinstance(value, (str, bytes, dict)):
         msg = (
             f"{source}: {type(value).__name__} is not a graph. Pass a denseflip Graph, an "

@@ -35,6 +35,10 @@ _AXIS = re.compile(
     r"(?:[ ._-]?(?:coord\w*|\(?mm\)?))?"
 )
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+#: The heading of a table that has only one column. Any other first line is the first name.
+_HEADING = re.compile(
+    r"(?i)(?:.*[ _.-])?(?:name|label|roi|region|parcel|node|area|abbreviation|gene|id|index)s?"
+)
 _WHOLE = re.compile(r"[-+]?\d+(?:\.0*)?")
 
 
@@ -126,7 +130,12 @@ def _checked(lines: Sequence[Line], source: str) -> _Reading:
         msg = f"{source}: a node table needs a header line and a row per node; got {got}."
         raise InvalidNodesError(msg)
     header = list(lines[0][1])
+    listed = all(len(row) == 1 for _, row in lines) and not _HEADING.fullmatch(header[0])
+    if listed:
+        header, lines = ["name"], [lines[0], *lines]
     table = _Reading(source, header, [(i, list(row)) for i, row in lines[1:]])
+    if listed:
+        table.notes.append(f"{source} is read as a list of names without a header.")
     twice = [x for x, times in Counter(x.lower() for x in header if x).items() if times > 1]
     if twice:
         raise table.wrong(f"two columns are named {shown(twice[0])}; rename or remove one.")

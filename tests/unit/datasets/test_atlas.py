@@ -118,3 +118,16 @@ def test_names_of_aal_bring_its_regions(tmp_path):
     study = import_folder(tmp_path, labels)
     assert study.nodes == load_aal().ordered(names)
     assert any("names of the atlas aal" in line for line in import_report(study))
+
+
+def test_a_list_of_parcels_gives_networks_and_hemispheres(tmp_path):
+    names = [f"7Networks_{side}H_{x}_{i}" for side in "LR" for x in ("Vis", "Cont") for i in (1, 2)]
+    path = tmp_path / "labels.txt"
+    path.write_text("\n".join(names))
+    nodes, notes = read_nodes(path)
+    assert nodes.names == tuple(names)
+    assert nodes.taxonomies == ("network", "hemisphere")
+    assert (
+        notes[-1]
+        == "Regions are read from the names of the nodes: 'network' (2) and 'hemisphere' (2)."
+    )

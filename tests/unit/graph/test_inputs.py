@@ -349,3 +349,14 @@ def test_a_difference_of_names_lists_ten_of_each_and_counts_the_rest():
     assert "'p10'" not in said
     assert " and 2 more; only in there (10): 'q0'" in said
     assert said.endswith("'q9'.")
+
+
+def test_a_subject_of_a_data_set_is_refused_with_the_remedy():
+    from denseflip.datasets import make_synthetic
+
+    subject = make_synthetic(n_per_class=2, seed=0)[0]
+    with pytest.raises(
+        InvalidGraphError, match=r"type Example is not a graph\. Pass its attribute"
+    ):
+        as_graph(subject)
+    assert as_graph(subject.graph) is subject.graph

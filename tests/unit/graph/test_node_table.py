@@ -31,6 +31,17 @@ def test_headings_and_cells_are_stripped_and_case_does_not_matter(tmp_path):
     assert nodes.coordinates[1] == (1.5, -1.0, 2.0)
 
 
+@pytest.mark.parametrize("header", ["name", "ROI", "Region Names", "schaefer_label", "index"])
+def test_a_list_of_names_with_a_heading(tmp_path, header):
+    assert Nodes.read_csv(table(tmp_path, header, "R{i}")).n_nodes == ROWS
+
+
+def test_a_list_of_names_without_a_heading(tmp_path):
+    nodes, notes = Nodes.read_table(table(tmp_path, "7Networks_LH_Vis_1", "R{i}", "labels.txt"))
+    assert nodes.names == ("7Networks_LH_Vis_1", *(f"R{i}" for i in range(ROWS)))
+    assert notes == ["labels.txt is read as a list of names without a header."]
+
+
 @pytest.mark.parametrize("sign", ["\t", ";", ","])
 def test_the_delimiter_is_found(tmp_path, sign):
     path = table(tmp_path, "name,lobe", "R{i},{'AB'[i % 2]}", sign=sign)
