@@ -227,9 +227,9 @@ class FittedOracle:
 
         return write_oracle(self, path, force=force)
 
-    @property
+    @cached_property
     def description(self) -> str:
-        """The estimator in one line."""
+        """The estimator in one line; scikit-learn takes milliseconds to write it."""
         return describe_estimator(self.trained)
 
     @property

@@ -208,6 +208,18 @@ def known_refits(
     return kept.refits
 
 
+def kept_refits(oracle: Any) -> list[_Kept]:
+    """What `known_refits` keeps of a classifier, to be sent to another process with it."""
+    oracle = getattr(oracle, "oracle", oracle)
+    return _kept.get(oracle, []) if isinstance(oracle, FittedOracle) else []
+
+
+def keep_refits(oracle: Any, kept: list[_Kept]) -> None:
+    """Keep what another process has sent with this classifier."""
+    if kept:
+        _kept[getattr(oracle, "oracle", oracle)] = kept
+
+
 def _is_of(oracle: FittedOracle, dataset: Dataset) -> bool:
     """Whether a preset was trained on this data set, as far as its card tells."""
     trained = oracle.card.get("dataset", {})
@@ -326,6 +338,9 @@ class SharedFeatures:
         self.features = features
         self._rows: OrderedDict[int, Matrix] = OrderedDict()
         self._last: tuple[list[int], Matrix] = ([], np.zeros((0, 0)))
+
+    def __reduce__(self) -> Any:  # another process gets the features, not the rows kept here
+        return SharedFeatures, (self.features,)
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from denseflip.classifiers.refits import keep_refits, kept_refits
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
 from denseflip.errors import OracleError
@@ -250,7 +251,8 @@ def share_context(data: DataSpec, oracle: OracleSpec, folder: Path) -> str | Non
     """Save a context to a file for other processes; None if it is not worth it.
 
     A classifier that is trained on the data set is trained once, here, and sent to the workers,
-    which need not import what only training needs. Other classifiers are opened by each worker:
+    which need not import what only training needs. Its refits are sent with it, if this process has
+    needed them. Other classifiers are opened by each worker:
     they may be anything, and a crash should not affect this process. If the context cannot be
     created or sent, each worker creates its own and reports the problem.
     """
@@ -262,7 +264,8 @@ def share_context(data: DataSpec, oracle: OracleSpec, folder: Path) -> str | Non
             with single_thread():
                 context = get_context(data, oracle)
                 assert context.labels
-            path.write_bytes(pickle.dumps(context, pickle.HIGHEST_PROTOCOL))
+            sent = (context, kept_refits(context.oracle))
+            path.write_bytes(pickle.dumps(sent, pickle.HIGHEST_PROTOCOL))
         except Exception:  # the worker meets the same error and reports it
             return None
     return str(path)
@@ -273,7 +276,9 @@ def receive_context(data: DataSpec, oracle: OracleSpec, path: str) -> None:
     key = _context_key(data, oracle)
     if key not in _contexts():
         with suppress(OSError):  # deleted meanwhile: this worker creates its own
-            _keep(key, pickle.loads(Path(path).read_bytes()))
+            context, refits = pickle.loads(Path(path).read_bytes())
+            _keep(key, context)
+            keep_refits(context.oracle, refits)
 
 
 def _contexts() -> OrderedDict[str, Context]:

@@ -9,7 +9,7 @@ from typing import Any
 
 _lock = Lock()
 _inside = 0  # blocks currently entered, over all threads of this process
-_limits: list[Any] = []  # set by the blocks currently entered, in order
+_limited: list[tuple[Any, int]] = []  # libraries on one thread now, and their threads before
 _known: tuple[Any, tuple[bool, ...]] | None = None  # libraries found, and for which packages
 
 
@@ -27,17 +27,30 @@ class _SingleThread:
                 from threadpoolctl import ThreadpoolController
 
                 _known = ThreadpoolController(), loaded
-                _limits.append(_known[0].limit(limits=1))
+                _limit(_known[0])
             elif _inside == 0:
-                _limits.append(_known[0].limit(limits=1))
+                _limit(_known[0])
             _inside += 1
 
     def __exit__(self, *_: object) -> None:
         global _inside
         with _lock:
             _inside -= 1
-            while _inside == 0 and _limits:
-                _limits.pop().restore_original_limits()
+            while _inside == 0 and _limited:
+                library, threads = _limited.pop()
+                library.set_num_threads(threads)
+
+
+def _limit(found: Any) -> None:
+    """Set libraries to one thread; those that have one already cost a look, as in every worker.
+
+    The context of threadpoolctl does the same, but lists all facts about each library first.
+    """
+    for library in found.lib_controllers:
+        threads = library.get_num_threads()
+        if threads is not None and threads != 1:
+            _limited.append((library, threads))
+            library.set_num_threads(1)
 
 
 _block = _SingleThread()

@@ -8,8 +8,11 @@ nodes would lie outside; ours covers the whole brain and comes with the package 
 from __future__ import annotations
 
 import base64
+import importlib
+import importlib.util
 from functools import cache
 from importlib.resources import files
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -149,16 +152,46 @@ def brain_outline(view: str) -> Any:
 
     Nilearn draws hundreds of small patches; a single path is ten times faster.
     """
-    from matplotlib.figure import Figure
     from matplotlib.path import Path
-    from nilearn.plotting.glass_brain import plot_brain_schematics
 
-    scratch = Figure().add_subplot()
-    plot_brain_schematics(scratch, view)
-    back = scratch.transData.inverted()
+    patches = _Patches()
+    _schematics().plot_brain_schematics(patches, view)
     return Path.make_compound_path(
-        *(p.get_path().transformed(p.get_transform() + back) for p in scratch.patches)
+        *(p.get_path().transformed(p.get_transform()) for p in patches.listed)
     )
+
+
+class _Patches:
+    """What nilearn draws on, instead of axes: it lists the patches, in millimetres."""
+
+    def __init__(self) -> None:
+        from matplotlib.transforms import IdentityTransform
+
+        self.transData = IdentityTransform()
+        self.listed: list[Any] = []
+
+    def get_facecolor(self) -> str:
+        """The background."""
+        return PAPER
+
+    def add_patch(self, patch: Any) -> None:
+        """Keep a patch."""
+        self.listed.append(patch)
+
+
+@cache
+def _schematics() -> Any:
+    """Nilearn's module of outlines, loaded alone: its package takes half a second to import."""
+    found = importlib.util.find_spec("nilearn")
+    for place in (found and found.submodule_search_locations) or ():
+        path = FilePath(place) / "plotting" / "glass_brain.py"
+        if path.is_file():
+            spec = importlib.util.spec_from_file_location("denseflip_glass_brain", path)
+            if spec is not None and spec.loader is not None:
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return module
+    return importlib.import_module("nilearn.plotting.glass_brain")
 
 
 @cache

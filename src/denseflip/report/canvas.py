@@ -278,14 +278,58 @@ def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: f
 
 def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: float = 1.0) -> None:
     """Draw nodes in the colour of their region; larger with more changes, faint without any."""
-    changes = scene.changes
-    top = max(int(changes.max(initial=0)), 1)
+    changes, index = scene.changes, scene.taxonomy.array
     for region in range(len(scene.taxonomy.regions)):
         members = scene.taxonomy.members(region)
-        look = {"c": scene.colours[region], "marker": scene.markers[region]}
-        quiet, busy = members[changes[members] == 0], members[changes[members] > 0]
-        ax.scatter(*flat[quiet].T, s=9 * scale, alpha=0.45, linewidths=0, zorder=4, **look)
-        sizes = scale * (16 + 44 * np.sqrt(changes[busy] / top))
-        ax.scatter(
-            *flat[busy].T, s=sizes, edgecolors=INK, linewidths=0.5 * scale**0.5, zorder=5, **look
+        quiet = members[changes[members] == 0]
+        if len(quiet):  # with one shape and one size, a file holds the shape once
+            size, colour = np.array([9 * scale]), scene.colours[region]
+            look = {"facecolors": colour, "edgecolors": "face", "alpha": 0.45, "linewidths": 0}
+            _dots(ax, flat[quiet], [scene.markers[region]], size, zorder=4, **look)
+    busy = np.flatnonzero(changes > 0)
+    busy = busy[np.argsort(index[busy], kind="stable")]  # region by region: later ones on top
+    if len(busy):
+        top = max(int(changes.max(initial=0)), 1)
+        _dots(
+            ax,
+            flat[busy],
+            [scene.markers[region] for region in index[busy]],
+            scale * (16 + 44 * np.sqrt(changes[busy] / top)),
+            facecolors=[scene.colours[region] for region in index[busy]],
+            edgecolors=INK,
+            linewidths=0.5 * scale**0.5,
+            zorder=5,
         )
+
+
+def _dots(
+    ax: Any,
+    places: npt.NDArray[np.float64],
+    markers: list[str],
+    sizes: npt.NDArray[np.float64],
+    **look: Any,
+) -> None:
+    """Draw markers as one collection; ``Axes.scatter``, region by region, takes far longer.
+
+    ``sizes`` are areas in square points, one for each place or one for all, as are ``markers``.
+    """
+    from matplotlib.collections import PathCollection
+    from matplotlib.transforms import IdentityTransform
+
+    dots = PathCollection(
+        [_marker_path(marker) for marker in markers],
+        sizes,
+        offsets=places,
+        offset_transform=ax.transData,
+        **look,
+    )
+    dots.set_transform(IdentityTransform())
+    ax.add_collection(dots, autolim=False)
+
+
+@cache
+def _marker_path(marker: str) -> Any:
+    from matplotlib.markers import MarkerStyle
+
+    style = MarkerStyle(marker)
+    return style.get_path().transformed(style.get_transform())

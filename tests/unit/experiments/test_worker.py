@@ -13,6 +13,7 @@ import denseflip
 from benches import bench_specs
 from cohorts import make_cohort
 from denseflip.errors import OracleError
+from denseflip.experiments.explain_many import plan_many
 from denseflip.experiments.plan import method_spec
 from denseflip.experiments.worker import Context, TimedOracle, share_context
 from denseflip.oracles.session import Session
@@ -132,6 +133,28 @@ def test_a_worker_answers_with_what_was_trained_without_scikit_learn(folder, pre
     (ours,) = run_chunk([spec])
     assert theirs["result"] == ours["result"]
     assert theirs["whole"] == ours["whole"]
+
+
+def test_a_worker_gets_the_refits_that_were_trained(folder):
+    source = bench_specs(folder)[0].job.data.ref
+    spec = plan_many(source, "edges-svm", ["g0001"])[0]
+    (ours,) = run_chunk([spec])
+    assert ours["told"]["result"]["stability"], "refits were trained here"
+    shared = spec.share(folder)
+    (folder / "spec.pickle").write_bytes(pickle.dumps(spec))
+    code = (
+        "import pickle, sys\n"
+        "from denseflip.runs.spec_base import run_chunk\n"
+        "spec = pickle.load(open('spec.pickle', 'rb'))\n"
+        f"record, = run_chunk([spec], {shared!r})\n"
+        "print('sklearn' in sys.modules)\n"
+        "pickle.dump(record, open('record.pickle', 'wb'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "False\n", "no refit is trained again"
+    theirs = pickle.loads(Path("record.pickle").read_bytes())
+    assert theirs["told"] == ours["told"]
 
 
 NO_CODE = (

@@ -1,8 +1,14 @@
 from __future__ import annotations
 
-import numpy as np
+import subprocess
+import sys
 
-from denseflip.report.brain import brain_surface
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.path import Path
+
+from denseflip.report.brain import brain_outline, brain_surface
 from stories import brain_nodes
 
 
@@ -22,6 +28,30 @@ def test_the_cerebellum_is_inside():
             assert np.linalg.norm(vertices - point, axis=1).min() < 10
         else:
             assert abs(solid_angle(vertices, faces, point)) > 0.9, name
+
+
+@pytest.mark.parametrize("view", ["x", "y", "z"])
+def test_the_outline_is_what_nilearn_draws(view):
+    from nilearn.plotting.glass_brain import plot_brain_schematics
+
+    axes = Figure().add_subplot()
+    plot_brain_schematics(axes, view)
+    back = axes.transData.inverted()
+    theirs = Path.make_compound_path(
+        *(p.get_path().transformed(p.get_transform() + back) for p in axes.patches)
+    )
+    ours = brain_outline(view)
+    np.testing.assert_allclose(ours.vertices, theirs.vertices, atol=1e-9)
+    np.testing.assert_array_equal(ours.codes, theirs.codes)
+
+
+def test_the_outline_needs_nothing_else_of_nilearn():
+    code = (
+        "import sys; from denseflip.report.brain import brain_outline; brain_outline('x'); "
+        "print('nilearn.plotting' in sys.modules, 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False\n"
 
 
 def solid_angle(vertices, faces, point) -> float:

@@ -107,14 +107,17 @@ class Elsewhere:
 
         def outside(codes: Codes) -> npt.NDArray[np.bool_]:
             inside = np.zeros(len(codes), dtype=bool)
-            if cells:
-                inside |= np.isin(self.places.cells.numbers(codes), cells)
-            u, v = np.divmod(codes, self.places.graph.n_nodes)
-            if nodes:
-                inside |= np.isin(u, nodes) | np.isin(v, nodes)
-            if wide and regions is not None:
-                one, other = regions.array[u], regions.array[v]
-                inside |= np.isin(one, wide) | np.isin(other, wide)
+            if cells:  # a comparison for each of the few places is faster than np.isin
+                numbers = self.places.cells.numbers(codes)
+                for cell in cells:
+                    inside |= numbers == cell
+            if nodes or wide:
+                u, v = np.divmod(codes, self.places.graph.n_nodes)
+                for node in nodes:
+                    inside |= (u == node) | (v == node)
+                if wide and regions is not None:
+                    one, other = regions.array[u], regions.array[v]
+                    inside |= np.isin(one, wide) | np.isin(other, wide)
             if without is not None:
                 inside |= np.isin(codes, without)
             return ~inside

@@ -13,6 +13,7 @@ from denseflip.graph.lazy_pairs import NO_CODES, LazyPairs
 
 AT_ONCE = 1 << 15  # up to this many pairs the whole order is drawn at once
 _FIRST = 1 << 10  # pairs of a longer order that are drawn first
+_SOME = 64  # pairs that are looked at beyond twice the number wanted
 _RARE = 4  # if fewer than one draw in four gives a new pair, the rest is drawn at once
 
 Floats = npt.NDArray[np.float64]
@@ -61,9 +62,9 @@ class Queue:
         n = wanted
         while True:
             first = self._first(n)
-            kept = first if keep is None else first[keep(first)]
-            if len(kept) >= wanted or len(first) == len(self):
-                return kept[:wanted]
+            kept = first[:wanted] if keep is None else _first_kept(first, wanted, keep)
+            if len(kept) == wanted or len(first) == len(self):
+                return kept
             n = 2 * len(first)
 
     def _first(self, n: int) -> Codes:
@@ -101,3 +102,14 @@ class Queue:
             waits = self._rng.exponential(size=len(ranks)) / self._weights.values[ranks]
             ranks = ranks[np.argsort(waits)]
         self._ranks = np.concatenate((self._ranks, ranks))
+
+
+def _first_kept(codes: Codes, wanted: int, keep: Keep) -> Codes:
+    """The first pairs to keep; no more pairs are looked at than needed, in growing parts."""
+    n = 2 * wanted + _SOME
+    while True:
+        part = codes[:n]
+        kept = part[keep(part)]
+        if len(kept) >= wanted or n >= len(codes):
+            return kept[:wanted]
+        n *= 4
