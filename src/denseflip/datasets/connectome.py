@@ -180,7 +180,6 @@ def check_time_series(series: npt.ArrayLike, source: str) -> Matrix:
         msg = f"{source}: value {array[r, c]} at row {r}, column {c}, counted from 0 "
         msg += f"({counted(len(bad), 'such entry', 'such entries')})."
         raise InvalidGraphError(msg)
-    check_dense(array.shape[1], f"{source}: its correlations")
     flat = np.flatnonzero(np.ptp(array, axis=0) == 0)
     if len(flat):
         msg = (
@@ -204,6 +203,8 @@ def connectivity(series: Sequence[npt.ArrayLike], measure: str = "pearson") -> l
     if measure not in MEASURES:
         raise UnknownNameError("measure", measure, MEASURES)
     checked = [check_time_series(x, f"time series {i}") for i, x in enumerate(series)]
+    for i, x in enumerate(checked):
+        check_dense(x.shape[1], f"time series {i}: its correlations")
     if measure == "tangent" and len(checked) < 2:
         msg = "The tangent measure compares subjects with their mean; pass at least two."
         raise InvalidParameterError(msg)
