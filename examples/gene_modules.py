@@ -30,7 +30,7 @@ def expression(n_genes: int, rng: np.random.Generator, *, tumour: bool) -> np.nd
         one, other = PLANTED
         activity[:, other] = 0.8 * activity[:, one] + 0.6 * activity[:, other]
     own = rng.normal(size=(CELLS, n_genes))
-    return 5 + 0.6 * activity[:, np.arange(n_genes) % MODULES] + own
+    return 5 + 0.9 * activity[:, np.arange(n_genes) % MODULES] + own
 
 
 def write_lab(folder: Path, n_genes: int = 20_000, n_samples: int = 24, *, seed: int = 0) -> None:

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from denseflip.datasets.connectome import Keep
 from denseflip.datasets.number_tables import BINARY, read_table
-from denseflip.datasets.text_cells import is_number, read_cells, read_text
+from denseflip.datasets.text_cells import is_number, read_cells
 from denseflip.errors import FileFormatError, counted, nearest, shown
 from denseflip.graph import Graph, Nodes
 from denseflip.limits import PER_NODE, check_dense, check_size
+from denseflip.text_tables import read_text
 
 EDGE_LISTS = (".edgelist", ".edges", ".el")
 #: Pairs of column names, in lower case and without digits and punctuation.

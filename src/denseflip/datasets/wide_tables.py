@@ -69,7 +69,7 @@ def check_edges(n_edges: int, n_nodes: int, source: str) -> None:
         check_size(float(n_edges) * _PER_EDGE, f"{source}: {n_edges:,} of its pairs")
     except TooLargeError as error:
         msg = (
-            f"{error} Or keep fewer edges: of {n_nodes:,} columns, edges={7 * n_nodes} keeps 14 per "
-            "node on average."
+            f"{error} Or keep fewer edges: of {n_nodes:,} columns, edges={7 * n_nodes} keeps 14 "
+            "per node on average."
         )
         raise TooLargeError(msg, parameter=("edges", "max_size")) from error

@@ -118,3 +118,10 @@ def test_names_of_aal_bring_its_regions(tmp_path):
     study = import_folder(tmp_path, labels)
     assert study.nodes == load_aal().ordered(names)
     assert any("names of the atlas aal" in line for line in import_report(study))
+
+
+def test_both_spellings_of_the_cerebellum_are_matched() -> None:
+    aal = load_atlas("aal")
+    written = tuple(x.replace("Cerebelum", "Cerebellum") for x in aal.names)
+    assert written != aal.names
+    assert aal.names_of(written) == (aal.names, "spelling")
