@@ -226,12 +226,18 @@ def some_edges(n: int, m: int, rng: np.random.Generator, shift: float) -> Any:
     return np.stack(np.divmod(np.unique((low * n + high)[low < high]), n), axis=1)
 
 
-def make_case(seed: int, most_nodes: int = MOST_NODES) -> Case:
-    """The case of a seed."""
+def begin_case(seed: int, most_nodes: int = MOST_NODES) -> tuple[np.random.Generator, str, int]:
+    """The generator of a case, the kind of its oracle, and its number of nodes."""
     rng = np.random.default_rng([seed, 23])
     kind = str(rng.choice(ORACLES))
     top = SMALL if kind == "spectral" else 2000 if kind == "neighbour" else most_nodes
     n = int(np.exp(rng.uniform(0, np.log(top + 1)))) if rng.random() > 0.03 else 0
+    return rng, kind, n
+
+
+def make_case(seed: int, most_nodes: int = MOST_NODES) -> Case:
+    """The case of a seed."""
+    rng, kind, n = begin_case(seed, most_nodes)
     m = min(int(n * rng.choice((0.3, 1.5, 6.5))), MOST_EDGES)
     steady = rng.random() < 0.5
     size = {
@@ -829,6 +835,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--from", dest="first", type=int, default=0, help="number of a case")
     parser.add_argument("--to", type=int, default=3000, help="the case after the last one")
     parser.add_argument("--most-nodes", type=int, default=MOST_NODES)
+    parser.add_argument("--up-to", type=int, default=MOST_NODES, help="leave larger cases out")
     parser.add_argument("--log", type=Path, help="one line per case; cases in it are not run again")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     given = parser.parse_args(arguments)
@@ -843,6 +850,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if time.monotonic() - begun > given.seconds:
             break
         row = done.get(seed)
+        if row is None and begin_case(seed, given.most_nodes)[2] > given.up_to:
+            continue
         if row is None:
             row = run_seed(seed, given.most_nodes)
             if given.log is not None:
