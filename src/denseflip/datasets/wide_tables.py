@@ -42,7 +42,7 @@ def correlation_graph(series: Matrix, keep: Keep, source: str) -> Graph:
     check_edges(wanted or 0, n, source)
     scaled = series - series.mean(axis=0)
     scaled /= np.sqrt((scaled**2).sum(axis=0))
-    codes, values = np.empty(0, dtype=np.int64), np.empty(0)
+    codes, values = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
     bar = -np.inf if keep.threshold is None else float(np.nextafter(keep.threshold, -np.inf))
     high = max(1, _BLOCK // n)
     for first in range(0, n - 1, high):
