@@ -1,12 +1,12 @@
-"""Large gene networks: from tables of a lab to a sentence, one command for each step.
+"""Large gene networks: from expression tables to a sentence, one command for each step.
 
     python examples/gene_modules.py LAB [--genes 20000] [--samples 24]
 
-Writes made-up files of a lab: a co-expression network for each sample as an edge list, a table of
-samples, and a table of genes with 30 modules. Each network is made from an expression table of 80
-cells: of the candidate pairs, as of a database of interactions, it keeps those that correlate most.
-In tumours, modules 3 and 7 are expressed together. The script prints the three commands that lead
-from these files to a sentence and a page; with ``--run`` it runs them.
+Writes made-up files of a lab: an expression table for each sample (a row per cell, a column per
+gene), a table of samples, and a table of genes with 30 modules. In tumours, modules 3 and 7 are
+expressed together. The script prints the three commands that lead from these files to a sentence
+and a page; with ``--run`` it runs them. The first command correlates the genes of each sample and
+keeps the pairs that correlate most.
 """
 
 from __future__ import annotations
@@ -20,18 +20,7 @@ from pathlib import Path
 import numpy as np
 
 MODULES, CELLS, PLANTED = 30, 80, (2, 6)  # modules are counted from 1 in the files
-CANDIDATES, KEPT = 13, 6.5  # pairs per gene
-
-
-def candidate_pairs(n_genes: int, rng: np.random.Generator) -> np.ndarray:
-    """Pairs of genes that may interact: within a module, with the next one, or the planted pair."""
-    in_module = n_genes // MODULES
-    module = rng.integers(MODULES, size=CANDIDATES * n_genes)
-    partner = np.where(rng.random(len(module)) < 0.7, module, (module + 1) % MODULES)
-    planted = np.full((n_genes, 2), PLANTED)
-    ends = np.concatenate((np.stack((module, partner), axis=1), planted))
-    pairs = rng.integers(in_module, size=ends.shape) * MODULES + ends
-    return np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
+PAIRS = 6.5  # pairs that are kept per gene
 
 
 def expression(n_genes: int, rng: np.random.Generator, *, tumour: bool) -> np.ndarray:
@@ -40,43 +29,36 @@ def expression(n_genes: int, rng: np.random.Generator, *, tumour: bool) -> np.nd
     if tumour:
         one, other = PLANTED
         activity[:, other] = 0.8 * activity[:, one] + 0.6 * activity[:, other]
-    return 0.6 * activity[:, np.arange(n_genes) % MODULES] + rng.normal(size=(CELLS, n_genes))
-
-
-def network(values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """The candidate pairs that correlate most; every sample keeps as many."""
-    scaled = (values - values.mean(axis=0)) / values.std(axis=0)
-    strength = np.zeros(len(pairs))
-    for cell in scaled:  # a table of all pairs of genes would take gigabytes
-        strength += cell[pairs[:, 0]] * cell[pairs[:, 1]]
-    kept = np.argsort(-strength, kind="stable")[: int(KEPT * values.shape[1])]
-    return pairs[np.sort(kept)]
+    own = rng.normal(size=(CELLS, n_genes))
+    return 5 + 0.9 * activity[:, np.arange(n_genes) % MODULES] + own
 
 
 def write_lab(folder: Path, n_genes: int = 20_000, n_samples: int = 24, *, seed: int = 0) -> None:
     """Write the files of the lab."""
     rng = np.random.default_rng(seed)
-    (folder / "networks").mkdir(parents=True)
-    names = np.array([f"GENE{v}" for v in range(n_genes)])
-    pairs = candidate_pairs(n_genes, rng)
+    (folder / "expression").mkdir(parents=True)
+    names = [f"GENE{v}" for v in range(n_genes)]
     samples = ["sample\ttissue"]
     for i in range(n_samples):
         tissue = "tumour" if i % 2 else "normal"
-        kept = names[network(expression(n_genes, rng, tumour=tissue == "tumour"), pairs)]
-        lines = "\n".join(["geneA geneB", *map(" ".join, kept.tolist())])
-        (folder / "networks" / f"S{i:02}.edgelist").write_text(f"{lines}\n")
+        values = expression(n_genes, rng, tumour=tissue == "tumour")
+        with (folder / "expression" / f"S{i:02}.tsv").open("w") as table:
+            table.write("\t".join(["cell", *names]) + "\n")
+            for cell, row in enumerate(values.round(2).tolist()):
+                table.write("\t".join([f"S{i:02}_cell{cell}", *map(str, row)]) + "\n")
         samples.append(f"S{i:02}\t{tissue}")
     (folder / "samples.tsv").write_text("\n".join(samples) + "\n")
     rows = [f"{name},module {v % MODULES + 1}" for v, name in enumerate(names)]
     (folder / "genes.csv").write_text("\n".join(["name,module", *rows]) + "\n")
 
 
-def commands(folder: Path) -> list[list[str]]:
+def commands(folder: Path, n_genes: int = 20_000) -> list[list[str]]:
     """From the files to a classifier, a sentence and a page."""
     data, model = str(folder / "genes.dfd"), str(folder / "genes.dfo")
     tables = ["--labels", str(folder / "samples.tsv"), "--nodes", str(folder / "genes.csv")]
+    keep = ["--edges", str(int(PAIRS * n_genes))]
     return [
-        ["denseflip", "data", "import", str(folder / "networks"), *tables, "--out", data],
+        ["denseflip", "data", "import", str(folder / "expression"), *tables, *keep, "--out", data],
         ["denseflip", "train", data, "--preset", "regions-logistic", "--out", model],
         ["denseflip", "explain", data, "S01", "--oracle", model, "--out", str(folder / "S01")],
     ]
@@ -85,13 +67,13 @@ def commands(folder: Path) -> list[list[str]]:
 def main() -> None:
     """Write the files, and print or run the commands."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="folder to write; must not have networks yet")
+    parser.add_argument("folder", type=Path, help="folder to write; must not have tables yet")
     parser.add_argument("--genes", type=int, default=20_000)
     parser.add_argument("--samples", type=int, default=24)
     parser.add_argument("--run", action="store_true", help="run the commands too")
     given = parser.parse_args()
     write_lab(given.folder, given.genes, given.samples)
-    for command in commands(given.folder):
+    for command in commands(given.folder, given.genes):
         print(f"$ {shlex.join(command)}", flush=True)
         if given.run:
             subprocess.run([sys.executable, "-m", *command], check=True)

@@ -1,15 +1,17 @@
 """Search for wrong answers of the default method: random cases of all sizes and kinds.
 
-    python scripts/fuzz_default.py --cases 3000 --log fuzz.jsonl [--start 0] [--shards 2 --shard 0]
+    python scripts/fuzz_default.py --from 0 --to 3000 --log fuzz.jsonl [--seconds 600]
 
-A case has 0 to 20,000 nodes (log-uniform), an oracle of one of eleven kinds, labels of one of five
-kinds, a background, taxonomies, constraints and other wishes. Some oracles give probabilities and
-gradients too, and some come with refits. Every result is checked by plain definitions on sets of
-edges that share nothing with the package: its label, its edits, the constraints, the probability,
-the information that was used, the refits, the numbers in its sentence, new redraws of the sentence,
-the range of real graphs, the saved form, the trace, the same seed again, and renumbered nodes. A
-refusal is fine if it is one of the errors of the package. Each case is a line of the log; a run
-with the same log continues it.
+A case has 0 to 20,000 nodes (log-uniform; up to 120 for spectral oracles and 2,000 for nearest
+neighbours, which are slow), an oracle of one of eleven kinds, two or three classes with labels of
+one of five kinds, a background, taxonomies, constraints and other wishes. Some oracles give
+probabilities and gradients too, and some come with refits. Every result is checked by plain
+definitions on sets of edges that share nothing with the package: its label, its edits, the number
+of queries, the constraints, the probability, the information that was used, the refits, the
+robustness, the numbers in its sentence, the wishes about the sentence, new redraws of it, the range
+of real graphs, the saved forms, the trace, the same seed again, and renumbered nodes. A refusal is
+fine if it is one of the errors of the package. Each case is a line of the log; a run with the same
+log continues it.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import t as student
 
-from denseflip import Counterfactual, DenseflipError, Graph, Nodes, describe, explain
+from denseflip import Counterfactual, DenseflipError, Graph, Nodes, Story, describe, explain
 from denseflip.oracles.gradients import PairGradient
 
 Edges = Any  # a sorted array of u * n + v, one number per edge
@@ -47,6 +49,7 @@ LABELS: dict[str, Callable[[int], Any]] = {
     "numpy strings": lambda i: np.str_(("well", "ill", "odd")[i]),
 }
 MOST_NODES = 20_000
+MOST_EDGES = 40_000  # drawn; graphs have up to twice as many
 SMALL = 120  # up to this many nodes: spectral oracles, masks, and second runs
 REDRAWS = 20
 
@@ -70,7 +73,9 @@ class Box:
     name: Callable[[int], Any]
     known: list[tuple[Edges, int]] = field(default_factory=list)
     level: float = 0.0
+    second: float = np.inf  # above it lies a third class
     noise: Any = None
+    queries: int = 0
 
     def score(self, u: Any, v: Any) -> float:
         """The score of a graph, given the two ends of its edges."""
@@ -113,10 +118,11 @@ class Box:
         score = self.score(*np.divmod(edges, max(self.n, 1)))
         if self.noise is not None:
             score += self.noise.normal() * 0.5
-        return self.name(int(score > self.level))
+        return self.name(int(score > self.level) + int(score > self.second))
 
     def predict(self, graphs: Sequence[Graph]) -> list[Any]:
         """Labels for the package."""
+        self.queries += len(graphs)
         return [self.label(edges_of(g)) for g in graphs]
 
 
@@ -217,18 +223,30 @@ def some_edges(n: int, m: int, rng: np.random.Generator, shift: float) -> Any:
     u = np.where(here, u - u % 3, u) % n
     v = np.where(here, v - v % 3 + 1, v) % n
     low, high = np.minimum(u, v), np.maximum(u, v)
-    return np.unique(np.stack((low, high), axis=1)[low < high], axis=0)[rng.permutation(1)[0] :]
+    return np.stack(np.divmod(np.unique((low * n + high)[low < high]), n), axis=1)
 
 
-def make_case(seed: int, most_nodes: int = MOST_NODES) -> Case:
-    """The case of a seed."""
+def begin_case(seed: int, most_nodes: int = MOST_NODES) -> tuple[np.random.Generator, str, int]:
+    """The generator of a case, the kind of its oracle, and its number of nodes."""
     rng = np.random.default_rng([seed, 23])
     kind = str(rng.choice(ORACLES))
     top = SMALL if kind == "spectral" else 2000 if kind == "neighbour" else most_nodes
     n = int(np.exp(rng.uniform(0, np.log(top + 1)))) if rng.random() > 0.03 else 0
-    m = int(n * rng.choice((0.3, 1.5, 6.5)))
+    return rng, kind, n
+
+
+def make_case(seed: int, most_nodes: int = MOST_NODES) -> Case:
+    """The case of a seed."""
+    rng, kind, n = begin_case(seed, most_nodes)
+    m = min(int(n * rng.choice((0.3, 1.5, 6.5))), MOST_EDGES)
     steady = rng.random() < 0.5
-    size = {"none": 0, "empty": 0, "few": 3, "one class": 8, "many": int(rng.integers(8, 25))}
+    size = {
+        "none": 0,
+        "empty": 0,
+        "few": 3,
+        "one class": 8,
+        "many": int(rng.integers(8, 25 if n < 5000 else 13)),
+    }
     which = str(rng.choice(list(size), p=(0.08, 0.04, 0.13, 0.1, 0.65)))
     edges = []
     for i in range(max(size[which], 5) + 1):
@@ -271,7 +289,37 @@ def make_case(seed: int, most_nodes: int = MOST_NODES) -> Case:
         refits = [replace(box, level=float(level)) for level in around]
         if rng.random() < 0.7:
             wishes["stable"] = float(rng.uniform(0.3, 0.95))
-    return Case(seed, graphs[0], background, nodes, box, given, wishes, refits)
+    case = Case(seed, graphs[0], background, nodes, box, given, wishes, refits)
+    add_wishes(case, scores=[] if kind == "neighbour" else scores)
+    return case
+
+
+def add_wishes(case: Case, scores: list[float]) -> None:
+    """A third class, several targets, and the rarer options, in some of the cases."""
+    rng, box, wishes = np.random.default_rng([case.seed, 24]), case.box, case.wishes
+    if type(box) is Box and box.name(2) != box.name(1) and scores and rng.random() < 0.25:
+        box.second = float(np.quantile(scores, 0.8)) + 1e-9
+        own = box.label(edges_of(case.graph))
+        others = [box.name(i) for i in range(3) if box.name(i) != own]
+        wishes.pop("target", None)
+        if rng.random() < 0.4:
+            wishes["target"] = others if rng.random() < 0.5 else others[0]
+        for refit in case.refits or ():
+            refit.second = box.second
+    if "robust" in wishes and rng.random() < 0.5:
+        wishes["noise"] = float(rng.choice((0.001, 0.05)))
+    taxonomies = list(case.nodes.regions) if case.nodes is not None else []
+    makers: dict[str, Callable[[], Any]] = {
+        "objective": lambda: str(rng.choice(("sentence", "edits", "balanced"))),
+        "confirm": lambda: int(rng.integers(0, 4)),
+    }
+    if taxonomies:
+        makers["regions"] = lambda: str(rng.choice([*taxonomies, "*".join(taxonomies[:2])]))
+    if case.background:
+        makers["max_implausible"] = lambda: float(rng.uniform(0.8, 3))
+    if case.graph.n_nodes > 10 * SMALL:  # to save time
+        wishes["budget"] = min(wishes["budget"], 200)
+    wishes |= {name: make() for name, make in makers.items() if rng.random() < 0.06}
 
 
 def some_nodes(n: int, rng: np.random.Generator) -> Nodes | None:
@@ -428,6 +476,8 @@ def run(case: Case) -> Counter[str]:
     except DenseflipError as error:
         return Counter({"refused": 1, f"refused: {str(error)[:40]}": 1})
     counts[str(result.status.value)] += 1
+    check_queries(case, result)
+    counts += check_robustness(case, result)
     counts += check_information(case, 2 + len(result.front) + len(result.diverse))
     check_result(case, result)
     counts += check_refits(case, result)
@@ -437,7 +487,8 @@ def run(case: Case) -> Counter[str]:
     small = case.graph.n_nodes <= SMALL
     if result.found and case.box.kind != "noisy":
         counts += check_sentence(case, result)
-    if small and case.box.kind != "noisy" and "time_limit" not in case.wishes:
+    repeated = small or case.seed % 16 == 0
+    if repeated and case.box.kind != "noisy" and "time_limit" not in case.wishes:
         again = case.explain()
         assert again.counterfactual == result.counterfactual, "same seed"
         assert (again.calls, again.notes) == (result.calls, result.notes), "same seed"
@@ -476,13 +527,42 @@ def check_result(case: Case, result: Counterfactual) -> None:
     assert result.label_before == case.box.label(before), "label before"
     assert result.label_after == label, "label after"
     assert label != result.label_before, "no flip"
-    assert label == case.wishes.get("target", label), "another target"
+    target = case.wishes.get("target", label)
+    assert label in (target if isinstance(target, list) else [target]), "another target"
     if isinstance(case.box, SureBox) and "confidence" in case.wishes:
         chance = case.box.chance(after)
         sure = chance if label == case.box.name(1) else 1 - chance
         assert sure >= case.wishes["confidence"] - 1e-9, f"a confidence of {sure}"
         assert result.confidence_after is not None, "no confidence"
         assert abs(result.confidence_after - sure) < 1e-9, "another confidence"
+
+
+def check_queries(case: Case, result: Counterfactual) -> None:
+    """The budget holds, and no more graphs were asked about than were counted."""
+    assert result.calls <= case.wishes["budget"], f"{result.calls} queries"
+    others = [edges_of(other.counterfactual).tobytes() for other in result.diverse]
+    assert len(set(others)) == len(others), "the same answer twice"
+
+
+def check_robustness(case: Case, result: Counterfactual) -> Counter[str]:
+    """New perturbations of an answer that is said to survive 9 of 10."""
+    said, n = result.robustness, case.graph.n_nodes
+    if said is None or not said.reached or said.draws < 100 or not result.found or n > 500:
+        return Counter()
+    if case.given or case.box.kind == "noisy":
+        return Counter()
+    rng, after = np.random.default_rng(case.seed + 2), edges_of(result.counterfactual)
+    pairs = np.stack(np.triu_indices(n, 1), axis=1) @ [n, 1]
+    flipped = max(1, round(case.wishes.get("noise", 0.01) * len(pairs)))
+    target = case.wishes.get("target")
+    kept = 0
+    for _ in range(40):
+        label = case.box.label(np.setxor1d(after, rng.choice(pairs, flipped, replace=False)))
+        wanted = target if isinstance(target, list) else [target]
+        kept += label != result.label_before if target is None else label in wanted
+    # With a true share of .82, 21 or fewer of 40 have a chance of 1 in 100,000.
+    assert kept >= 22, f"only {kept} of 40 perturbations keep the label"
+    return Counter({"robust": 1})
 
 
 def check_information(case: Case, reported: int) -> Counter[str]:
@@ -533,12 +613,23 @@ def check_sentence(case: Case, result: Counterfactual) -> Counter[str]:
     told = numbers((*story.named_edits.added, *story.named_edits.removed), n)
     named = np.setxor1d(before, told)
     assert case.box.label(named) != result.label_before, "the sentence does not flip"
+    copy = Story.from_dict(json.loads(json.dumps(story.to_dict())))
+    assert str(copy) == str(story), "story saved and read"
     claim = story.claim
+    wanted = case.wishes.get("language", "auto")
+    if result.as_read is not None and wanted != "auto":  # at worst pair by pair, which a note says
+        assert claim.language in (wanted, "pairs"), f"told in {claim.language}"
     if claim.language == "pairs":
         return counts
+    if story.as_read is not None and story.as_read.true:
+        assert len(claim.amounts) <= case.wishes.get("max_cells", 8), "too many places"
     region = None
     if claim.regions is not None and case.nodes is not None:
-        region = np.array(case.nodes.regions[claim.regions.name])
+        columns = [case.nodes.regions[one] for one in claim.regions.name.split("*")]
+        region = np.array([" ".join(words) for words in zip(*columns, strict=True)])
+        told_by = claim.regions.name
+        said = any(f"Described by '{told_by}'" in note for note in result.notes)
+        assert said or told_by == case.wishes.get("regions", told_by), f"told by {told_by}"
     text = str(story).split("\n\n[")[0]
     found = list(_PLACE.finditer(text))
     assert found or len(claim.amounts) > 5 or "pair" in text or "(" not in text, text
@@ -550,9 +641,15 @@ def check_sentence(case: Case, result: Counterfactual) -> Counter[str]:
         said = tuple(int(match[side].replace(",", "")) for side in ("before", "after"))
         assert said == (now, then), f"{match[0]}: counted {now} → {then}"
         counts["numbers"] += 1
-    if story.as_read is not None and story.as_read.true and claim.reading == "any":
+    if story.as_read is not None and story.as_read.true:
         counts += check_redraws(case, result, claim, region)
+    if claim.balanced:
+        assert len(named) == len(before), f"balanced, but {len(before)} → {len(named)} edges"
+        counts["balanced"] += 1
     check_range(case, story, claim, region, named)
+    counts["in range"] += bool(story.reference) and all(one.in_range for one in story.reference)
+    if case.wishes.get("in_range") == "require":
+        assert all(one.in_range for one in story.reference), "out of range, though required"
     return counts
 
 
@@ -562,12 +659,17 @@ def check_redraws(case: Case, result: Counterfactual, claim: Any, region: Any) -
     before = edges_of(case.graph)
     if case.given or (region is None and len(claim.amounts) > 1):
         return Counter()
+    pools = [pools_of(case, result, claim, place, region) for place in claim.place_names]
     flips = 0
     for _ in range(REDRAWS):
         parts = []
-        for amount, place in zip(claim.amounts, claim.place_names, strict=True):
-            here = before[in_place(before, place, case, region)]
-            parts.append(rng.permutation(here)[: amount.removed])
+        for amount, place, (adding, removing) in zip(
+            claim.amounts, claim.place_names, pools, strict=True
+        ):
+            parts.append(some_of(removing, amount.removed, rng))
+            if adding is not None:
+                parts.append(some_of(adding, amount.added, rng))
+                continue
             one, other = np.array([amount.place[0]]), np.arange(n)
             if region is not None:
                 one, other = (np.flatnonzero(region == name) for name in (place[0], place[-1]))
@@ -589,7 +691,47 @@ def check_redraws(case: Case, result: Counterfactual, claim: Any, region: Any) -
         flips += case.box.label(np.setxor1d(before, changed)) == claim.label
     # Nine of ten redraws flip; 11 or fewer of 20 would then be a chance below 1 in 10,000.
     assert flips >= 12, f"only {flips} of {REDRAWS} redraws flip"
-    return Counter({"redraws": REDRAWS})
+    return Counter({"redraws": REDRAWS, f"redraws of {claim.reading}": 1})
+
+
+Pool = tuple[Edges, Any]  # pairs, and their weights in a draw
+
+
+def pools_of(
+    case: Case, result: Counterfactual, claim: Any, place: tuple[str, ...], region: Any
+) -> tuple[Pool | None, Pool]:
+    """The pairs of a place that a sentence may add, None for any, and those that it may remove."""
+    before = edges_of(case.graph)
+    here = before[in_place(before, place, case, region)]
+    if claim.reading == "any":
+        return None, (here, np.ones(len(here)))
+    groups = {
+        label: [e for e in map(edges_of, case.background or ()) if case.box.label(e) == label]
+        for label in (claim.label, result.label_before)
+    }
+
+    def share(edges: Edges, label: Any) -> Any:
+        group = groups[label]
+        return sum(np.isin(edges, e).astype(float) for e in group) / max(len(group), 1)
+
+    def weights(edges: Edges, sign: int) -> Any:
+        if claim.reading == "typical":
+            has = share(edges, claim.label)
+            return has if sign > 0 else 1 - has
+        return np.maximum(
+            sign * (share(edges, claim.label) - share(edges, result.label_before)), 0.0
+        )
+
+    seen = np.setdiff1d(np.unique(np.concatenate(groups[claim.label])), before)
+    seen = seen[in_place(seen, place, case, region)]
+    return (seen, weights(seen, 1)), (here, weights(here, -1))
+
+
+def some_of(pool: Pool, wanted: int, rng: np.random.Generator) -> Edges:
+    """Some pairs of a pool, each the sooner the more it weighs."""
+    edges, weights = pool[0][pool[1] > 0], pool[1][pool[1] > 0]
+    assert len(edges) >= wanted, "more pairs than there are"
+    return edges[np.argsort(rng.exponential(size=len(edges)) / weights)[:wanted]]
 
 
 def elsewhere(
@@ -642,9 +784,7 @@ def check_range(case: Case, story: Any, claim: Any, region: Any, named: Any) -> 
 def check_renumbered(case: Case, result: Counterfactual) -> Counter[str]:
     """The same case with other node numbers: a valid answer, and the same label before."""
     n = case.graph.n_nodes
-    if case.nodes is None or case.box.kind not in ("linear", "triangle", "parity", "degree"):
-        return Counter()
-    if any(name in case.given for name in ("freeze", "allowed")):
+    if case.nodes is None or case.box.kind == "noisy":
         return Counter()
     if case.refits or {"confidence", "information"} & set(case.wishes):
         return Counter()
@@ -663,13 +803,18 @@ def check_renumbered(case: Case, result: Counterfactual) -> Counter[str]:
         tuple(names[v] for v in old),
         regions={k: tuple(of[v] for v in old) for k, of in case.nodes.regions.items()},
     )
+    given = dict(case.given)
+    if "freeze" in given:
+        given["freeze"] = [int(new[x]) if isinstance(x, int) else x for x in given["freeze"]]
+    if "allowed" in given:
+        given["allowed"] = given["allowed"][np.ix_(old, old)]
     graphs = None if case.background is None else [moved(g) for g in case.background]
     other = explain(
         moved(case.graph),
         Moved(),
         nodes=nodes,
         background=graphs,
-        constraints=case.given or None,
+        constraints=given or None,
         seed=case.seed % 1000,
         **case.wishes,
     )
@@ -687,11 +832,10 @@ def check_renumbered(case: Case, result: Counterfactual) -> Counter[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the cases of a shard; the exit code is 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=3000)
-    parser.add_argument("--start", type=int, default=0)
-    parser.add_argument("--shards", type=int, default=1)
-    parser.add_argument("--shard", type=int, default=0)
+    parser.add_argument("--from", dest="first", type=int, default=0, help="number of a case")
+    parser.add_argument("--to", type=int, default=3000, help="the case after the last one")
     parser.add_argument("--most-nodes", type=int, default=MOST_NODES)
+    parser.add_argument("--up-to", type=int, default=MOST_NODES, help="leave larger cases out")
     parser.add_argument("--log", type=Path, help="one line per case; cases in it are not run again")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     given = parser.parse_args(arguments)
@@ -700,11 +844,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = map(json.loads, given.log.read_text().splitlines())
         done = {row["seed"]: row for row in rows}
     total: Counter[str] = Counter()
+    sizes: dict[str, Counter[int]] = {kind: Counter() for kind in ORACLES}
     wrong, begun = 0, time.monotonic()
-    for seed in range(given.start + given.shard, given.start + given.cases, given.shards):
+    for seed in range(given.first, given.to):
         if time.monotonic() - begun > given.seconds:
             break
         row = done.get(seed)
+        if row is None and begin_case(seed, given.most_nodes)[2] > given.up_to:
+            continue
         if row is None:
             row = run_seed(seed, given.most_nodes)
             if given.log is not None:
@@ -715,7 +862,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"seed {seed} ({row['what']}): {row['wrong']}", flush=True)
         total.update(row["counts"])
         total["cases"] += 1
+        sizes[row["kind"]][len(str(row["nodes"]))] += 1
     print(", ".join(f"{name} {number:,}" for name, number in sorted(total.items())))
+    print("nodes", "0-9", "10-99", "100-999", "1000-9999", "10000-", sep="\t")
+    for kind, counts in sizes.items():
+        print(kind, *(counts[digits] for digits in range(1, 6)), sep="\t")
     print(f"{wrong} wrong of {total['cases']:,} cases")
     return int(wrong > 0)
 
@@ -723,7 +874,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_seed(seed: int, most_nodes: int = MOST_NODES) -> dict[str, Any]:
     """One case as a line of the log."""
     case = make_case(seed, most_nodes)
-    what = f"{case.box.kind}, {case.graph.n_nodes:,} nodes, {case.graph.n_edges:,} edges"
+    kind, n = case.box.kind, case.graph.n_nodes
+    what = f"{kind}, {n:,} nodes, {case.graph.n_edges:,} edges"
     start, wrong, counts = time.process_time(), "", Counter[str]()
     try:
         counts = run(case)
@@ -733,7 +885,8 @@ def run_seed(seed: int, most_nodes: int = MOST_NODES) -> dict[str, Any]:
         last = traceback.extract_tb(error.__traceback__)[-1]
         wrong = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
     seconds = round(time.process_time() - start, 2)
-    return {"seed": seed, "what": what, "wrong": wrong, "seconds": seconds, "counts": counts}
+    row = {"seed": seed, "what": what, "kind": kind, "nodes": n}
+    return {**row, "wrong": wrong, "seconds": seconds, "counts": counts}
 
 
 if __name__ == "__main__":

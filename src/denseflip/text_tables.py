@@ -72,7 +72,7 @@ def _without_empty_columns(rows: Sequence[Line]) -> list[Line]:
 
 
 def _text_rows(path: Path) -> list[Line]:
-    text = _decoded(path)
+    text = read_text(path)
     check_size(len(text) + (text.count("\n") + 1) * PER_CELL, f"{path.name}: its rows")
     kept = [
         (i, line)
@@ -102,20 +102,26 @@ def _text_rows(path: Path) -> list[Line]:
         raise FileFormatError(msg) from error
 
 
-def _decoded(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8 or UTF-16, with or without a byte order mark."""
     try:
         check_size(path.stat().st_size, f"{path.name}: the file")
-        data = path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         msg = f"{path}: cannot be read ({error.strerror})."
         raise FileFormatError(msg) from error
-    wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")  # "Unicode text" of Excel
+    code = "utf-8-sig"
+    start = content[:400]
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        code = "utf-16"
+    elif start and start.count(0) * 3 > len(start):  # UTF-16 without a mark
+        code = "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
     try:
-        return data.decode("utf-16" if wide else "utf-8-sig")
+        return content.decode(code)
     except UnicodeDecodeError as error:
         msg = (
-            f"{path.name}: not a text file in UTF-8 ({error.reason} at byte {error.start}). In "
-            "Excel, save it as 'CSV UTF-8'."
+            f"{path.name}: not a text file in UTF-8 ({error.reason} at byte {error.start}). Save "
+            "it as UTF-8; in Excel, as 'CSV UTF-8'."
         )
         raise FileFormatError(msg) from error
 

@@ -41,7 +41,7 @@ def test_gene_modules_from_tables_to_a_sentence_by_commands(example: Any, tmp_pa
     """At 900 of 20,000 genes, and with fewer permutations."""
     genes = example("gene_modules")
     genes.write_lab(tmp_path, n_genes=900)
-    read, train, explain = (command[1:] for command in genes.commands(tmp_path))
+    read, train, explain = (command[1:] for command in genes.commands(tmp_path, 900))
     for command in (read, [*train, "--repeats", "1", "--permutations", "19"], explain):
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output

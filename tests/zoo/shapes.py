@@ -116,14 +116,29 @@ R = "R: write.table, write.csv, write.csv2 (manual of utils)"
 MATLAB = "MATLAB: writematrix, writetable, dlmwrite, save -ascii (mathworks.com/help)"
 EXCEL = "Excel: CSV, CSV UTF-8, Unicode text, with a German or an English locale"
 MRTRIX = "MRtrix3: tck2connectome (mrtrix.readthedocs.io; options -symmetric, -zero_diagonal)"
-BNV = "BrainNet Viewer: .edge files (manual; Aglinskas/Other_Scripts, BrainNet_scripted.m)"
-DPABI = "DPABI, REST-meta-MDD: ROICorrelation_*.txt written with save -ASCII -DOUBLE -TABS"
-GRETNA = "GRETNA: static correlation matrices as text"
-NBS = "NBS: one text file per subject, matrices/subject01.txt (manual)"
+BNV = (
+    "BrainNet Viewer: .edge files (Aglinskas/Other_Scripts, BrainNet_scripted.m; "
+    "brainGraph, write_brainnet)"
+)
+DPABI = (
+    "DPABI, REST-meta-MDD: ROICorrelation_*.txt written with save -ASCII -DOUBLE -TABS "
+    "(general knowledge)"
+)
+GRETNA = "GRETNA: static correlation matrices as text (general knowledge)"
+NBS = (
+    "NBS: one text file per subject, matrices/subject01.txt (general knowledge; "
+    "SNeuroble/NBS_benchmarking has its matrices in one .mat file)"
+)
 XCPD = "XCP-D: *_relmat.tsv, *_timeseries.tsv (xcp-d.readthedocs.io, outputs)"
 AFNI = "AFNI: 3dNetCorr .netcc, @ROI_Corr_Mat, 3dROIstats (afni/afni, program help)"
-ATHENA = "ADHD-200, Athena pipeline: *_aal_TCs.1D, written by 3dROIstats (nitrc.org, neurobureau)"
-ABIDE = "ABIDE, Preprocessed Connectomes Project: *_rois_aal.1D"
+ATHENA = (
+    "ADHD-200, Athena pipeline: *_aal_TCs.1D, written by 3dROIstats (nitrc.org, neurobureau; "
+    "general knowledge)"
+)
+ABIDE = (
+    "ABIDE, Preprocessed Connectomes Project: *_rois_aal.1D "
+    "(preprocessed-connectomes-project/abide, download.md; the header from general knowledge)"
+)
 HCP = "HCP1200 parcellation, time series and netmats: node_timeseries/*.txt, netmats*.txt"
 FSLNETS = "FSLNets, dual_regression: dr_stage1_subject*.txt, netmats"
 NETWORKX = (

@@ -87,7 +87,8 @@ ATLASES = {
     "seitzman-nilearn": "the same in nilearn's order, sorted by network (ordered_regions=True)",
 }
 _SIZES = {"aal": 116, "dosenbach": 160, "power": 264, "seitzman": 300}
-#: The codes of AAL's left regions in its order, which SPM and ABIDE use; the right one is next.
+#: The codes of AAL's left regions in its order, which SPM and ABIDE use; the right one is next
+#: (compared with fieldtrip/fieldtrip, template/atlas/aal/ROI_MNI_V4.txt).
 _AAL_LEFT = (
     *(2001, 2101, 2111, 2201, 2211, 2301, 2311, 2321, 2331, 2401, 2501, 2601, 2611, 2701, 3001),
     *(4001, 4011, 4021, 4101, 4111, 4201, 5001, 5011, 5021, 5101, 5201, 5301, 5401, 6001, 6101),
@@ -145,7 +146,10 @@ def load_atlas(name: str) -> Nodes:
         raise UnknownNameError("atlas", name, ATLASES, parameter="nodes")
     if name == "aal":
         codes = [code for left in _AAL_LEFT for code in (left, left + 1)]
-        return replace(load_aal(), ids={"code": tuple(map(str, (*codes, *_AAL_VERMIS)))})
+        table = load_aal()
+        other = tuple(x.replace("Cerebelum", "Cerebellum") for x in table.names)  # as FieldTrip
+        ids = {"code": tuple(map(str, (*codes, *_AAL_VERMIS))), "spelling": other}
+        return replace(table, ids=ids)
     try:
         from nilearn import datasets
     except ImportError as error:

@@ -105,12 +105,52 @@ class Keep:
         n = len(weights)
         rows, columns = np.triu_indices(n, k=1)
         values = weights[rows, columns].astype(np.float64)
-        k = self.n_edges(n) or 0
-        if k > len(values):
-            msg = f"{source}: {k} edges requested, but {n} nodes have only {len(values)} pairs."
+        return self._strongest(n, rows * n + columns, values, source)
+
+    def apply_pairs(
+        self, n: int, codes: npt.NDArray[np.int64], weights: Matrix, *, source: str = "edge list"
+    ) -> Graph:
+        """The graph of weighted pairs (u · n + v, u < v); all other pairs have the weight 0.
+
+        Raises
+        ------
+        InvalidGraphError
+            If a weight is not finite, or as in `apply`.
+
+        Examples
+        --------
+        >>> Keep(threshold=0.5).apply_pairs(3, np.array([1, 2]), np.array([0.2, 0.9])).edges()
+        [(0, 2)]
+        """
+        wrong = weights[~np.isfinite(weights)]
+        if len(wrong):
+            msg = f"{source}: the weight of an edge is {wrong[0]}; weights must be finite numbers."
+            raise InvalidGraphError(msg)
+        order = np.argsort(codes)
+        codes, weights = codes[order], weights[order]
+        if self.threshold is None:
+            return self._strongest(n, codes, weights, source)
+        if self.threshold <= 0:
+            msg = (
+                f"{source}: a threshold of {self.threshold:g} keeps all pairs that the list does "
+                "not name, because their weight is 0. Use a threshold above 0."
+            )
+            raise InvalidGraphError(msg, parameter="threshold")
+        return Graph(n, codes[weights >= self.threshold])
+
+    def _strongest(
+        self, n: int, codes: npt.NDArray[np.int64], values: Matrix, source: str
+    ) -> Graph:
+        """The graph of the strongest pairs; those that are not listed have the value 0."""
+        k, pairs = self.n_edges(n) or 0, n * (n - 1) // 2
+        if k > pairs:
+            msg = f"{source}: {k} edges requested, but {n} nodes have only {pairs} pairs."
             raise InvalidGraphError(msg)
         order = np.argsort(-values, kind="stable")[:k]
-        if k and values[order[-1]] == 0 and np.count_nonzero(values == 0) > 1:
+        weakest = values[order[-1]] if len(order) == k > 0 else -np.inf
+        unlisted = pairs - len(values)
+        among = weakest <= 0 if unlisted else weakest == 0 and np.count_nonzero(values == 0) > 1
+        if k and among:
             strong = int((values > 0).sum())
             msg = (
                 f"{source}: {counted(k, 'edge', 'edges')} requested, but only "
@@ -120,7 +160,7 @@ class Keep:
             )
             raise InvalidGraphError(msg)
         order.sort()
-        return Graph(n, (rows[order] * n + columns[order]).astype(np.int64))
+        return Graph(n, codes[order].astype(np.int64))
 
     def __str__(self) -> str:
         if self.percentile is not None:
@@ -180,7 +220,6 @@ def check_time_series(series: npt.ArrayLike, source: str) -> Matrix:
         msg = f"{source}: value {array[r, c]} at row {r}, column {c}, counted from 0 "
         msg += f"({counted(len(bad), 'such entry', 'such entries')})."
         raise InvalidGraphError(msg)
-    check_dense(array.shape[1], f"{source}: its correlations")
     flat = np.flatnonzero(np.ptp(array, axis=0) == 0)
     if len(flat):
         msg = (
@@ -204,6 +243,8 @@ def connectivity(series: Sequence[npt.ArrayLike], measure: str = "pearson") -> l
     if measure not in MEASURES:
         raise UnknownNameError("measure", measure, MEASURES)
     checked = [check_time_series(x, f"time series {i}") for i, x in enumerate(series)]
+    for i, x in enumerate(checked):
+        check_dense(x.shape[1], f"time series {i}: its correlations")
     if measure == "tangent" and len(checked) < 2:
         msg = "The tangent measure compares subjects with their mean; pass at least two."
         raise InvalidParameterError(msg)

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from denseflip.datasets.connectome import Keep
 from denseflip.datasets.number_tables import BINARY, read_table
-from denseflip.datasets.text_cells import is_number, read_cells, read_text
+from denseflip.datasets.text_cells import is_number, read_cells
 from denseflip.errors import FileFormatError, counted, nearest, shown
 from denseflip.graph import Graph, Nodes
-from denseflip.limits import PER_NODE, check_dense, check_size
+from denseflip.limits import PER_NODE, check_size
+from denseflip.text_tables import read_text
 
 EDGE_LISTS = (".edgelist", ".edges", ".el")
 #: Pairs of column names, in lower case and without digits and punctuation.
@@ -108,11 +109,9 @@ def read_edges(
     graph = Graph.from_edges(n, pairs, source=path.name)
     if keep is None:
         return graph
-    check_dense(n, f"{path.name}: its weights")
-    matrix = np.zeros((n, n))
-    values = 1.0 if weights is None else weights
-    matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = values
-    return keep.apply(matrix, source=path.name)
+    codes = pairs.min(axis=1) * n + pairs.max(axis=1)
+    values = np.ones(len(codes)) if weights is None else weights
+    return keep.apply_pairs(n, codes, values, source=path.name)
 
 
 def _check_both_ways(codes: Any, weights: Any, source: str) -> None:

@@ -28,11 +28,14 @@ from denseflip.datasets.import_job import (
 from denseflip.datasets.lost_nodes import common_nodes
 from denseflip.datasets.number_tables import read_table
 from denseflip.datasets.table_shapes import NumberTable, triangle_of
+from denseflip.datasets.text_cells import is_number
+from denseflip.datasets.wide_tables import WIDE, correlation_graph
 from denseflip.errors import FileFormatError, InvalidGraphError, InvalidNodesError, counted
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.convert import check_matrix
 from denseflip.graph.inputs import tell_difference
 from denseflip.graph.node_table import numbered_names
+from denseflip.limits import check_dense
 
 
 def in_order(
@@ -206,22 +209,18 @@ def read_chosen(path: Path, options: ReadOptions, kind: str = "auto") -> NumberT
     )
 
 
-def tidied(table: NumberTable, source: str, *, series: bool) -> NumberTable:
+def tidied(
+    table: NumberTable, source: str, *, series: bool, nodes: Nodes | None = None
+) -> NumberTable:
     """The table as it is used, with a note for each change.
 
-    A matrix of which only one triangle is filled is mirrored. Nothing is read from the diagonal
-    that is not a number, such as Fisher's z of 1. Names at the rows only are those of the nodes.
+    A time series whose rows are the nodes is transposed. A matrix of which only one triangle is
+    filled is mirrored. Nothing is read from the diagonal that is not a number, such as Fisher's z
+    of 1. Names at the rows of a matrix only are those of the nodes.
     """
     values, notes = table.values, table.notes
     if series:
-        if table.rows is not None and table.columns is None:
-            msg = (
-                f"{source}: its rows have names ({', '.join(table.rows[:3])} …), its columns have "
-                "none. A time series needs a row per time point and a column per region: transpose "
-                "it. If the names are those of time points, set header='column'."
-            )
-            raise FileFormatError(msg, parameter="header")
-        return table
+        return _upright(table, source, nodes)
     if table.columns is None and table.rows is not None and len(table.rows) == values.shape[1]:
         table = replace(table, columns=table.rows)
     table = rows_in_order(table, source)
@@ -246,6 +245,34 @@ def tidied(table: NumberTable, source: str, *, series: bool) -> NumberTable:
             msg = f"{error}{table.doubt}"
             raise InvalidGraphError(msg, parameter="kind") from error
     return replace(table, values=values, notes=notes)
+
+
+def _upright(table: NumberTable, source: str, nodes: Nodes | None) -> NumberTable:
+    """A time series with a column per node: as it is, or transposed if its rows are the nodes."""
+    if table.rows is None:
+        return table
+    if nodes is not None:
+        wanted = set(nodes.names)
+        sides = (table.columns or (), table.rows)
+        column, row = (set(nodes.names_of(words)[0]) == wanted for words in sides)
+        if column:
+            return replace(table, rows=None)
+        if row:
+            note = "The rows are the nodes; the table was transposed."
+            values = np.ascontiguousarray(table.values.T)
+            return replace(
+                table, values=values, columns=table.rows, rows=None, notes=(*table.notes, note)
+            )
+    if table.columns is not None and all(map(is_number, table.rows)):
+        return replace(table, rows=None)  # the count or time of the points
+    there = "none" if table.columns is None else f"others ({', '.join(table.columns[:3])} …)"
+    msg = (
+        f"{source}: its rows have names ({', '.join(table.rows[:3])} …), its columns have {there}. "
+        "Which of them are the nodes? If the rows are, transpose the table, or give a table of the "
+        "nodes with these names (nodes). If the rows are time points or samples, set header='both'"
+    )
+    msg += " (or 'column', without names of columns)."
+    raise FileFormatError(msg, parameter=("nodes", "header"))
 
 
 def table_importer(
@@ -288,7 +315,7 @@ def table_importer(
 
 
 def _read_one(path: Path, options: ReadOptions, table: Reader, series: bool) -> Graph:
-    found = tidied(table(path, options), path.name, series=series)
+    found = tidied(table(path, options), path.name, series=series, nodes=options.nodes)
     for note in found.notes:
         options.on_note(note)
     nodes = options.nodes
@@ -310,8 +337,7 @@ def _read_one(path: Path, options: ReadOptions, table: Reader, series: bool) -> 
         found = in_order(found, columns, path.name, "its columns", series=False)
     if series:
         values = check_time_series(found.values, path.name)
-        matrix = connectivity([values], options.measure)[0]
-        return graph_of_matrix(matrix, options.keep or DEFAULT_KEEP, path.name)
+        return _graph_of_series(values, options, path.name)
     return graph_of_matrix(found.values, options.keep, path.name)
 
 
@@ -325,7 +351,8 @@ def graphs_of_tables(
     """The graphs of tables over one node set: matched by name, without nodes missing in some."""
     options = job.options
     tables = job.attempt(
-        lambda k, p: tidied(tables[k], p.name, series=series), {k: paths[k] for k in tables}
+        lambda k, p: tidied(tables[k], p.name, series=series, nodes=options.nodes),
+        {k: paths[k] for k in tables},
     )
     _tell_notes(job, tables, paths)
     matched = match_tables(job, tables, paths, series=series)
@@ -337,9 +364,15 @@ def graphs_of_tables(
         check_sizes(job, {paths[k].name: v.shape[1] for k, v in checked.items()})
         if job.problems or not checked:
             return {}
+        options.keep = options.keep or DEFAULT_KEEP
+        if options.measure == "pearson" and not job.keep_weights:  # no subject needs the others
+            return job.attempt(
+                lambda k, p: _graph_of_series(checked[k], options, p.name),
+                {k: paths[k] for k in checked},
+            )
+        check_dense(next(iter(checked.values())).shape[1], str(job.folder), count=len(checked))
         measured = connectivity(list(checked.values()), options.measure)
         values = dict(zip(checked, measured, strict=True))
-        options.keep = options.keep or DEFAULT_KEEP
     elif options.keep is None and not all(map(is_binary, values.values())):
         options.keep = DEFAULT_KEEP
     if job.keep_weights:
@@ -347,6 +380,14 @@ def graphs_of_tables(
     return job.attempt(
         lambda k, p: graph_of_matrix(values[k], options.keep, p.name), {k: paths[k] for k in values}
     )
+
+
+def _graph_of_series(values: Matrix, options: ReadOptions, source: str) -> Graph:
+    """The graph of one time series, of which no constant column is left."""
+    keep = options.keep or DEFAULT_KEEP
+    if options.measure == "pearson" and values.shape[1] > WIDE:
+        return correlation_graph(values, keep, source)
+    return graph_of_matrix(connectivity([values], options.measure)[0], keep, source)
 
 
 def _tell_notes(job: Import, tables: Mapping[str, NumberTable], paths: Mapping[str, Path]) -> None:

@@ -66,7 +66,8 @@ def parse_table(
     fixed = (top or header != "auto", bool(first) or header != "auto")
     _check_decimals(cells, values, kind, source)
     found = settle(table, source, kind=kind, fixed=fixed, texts=body, at=at)
-    if found.kind == "timeseries" and header != "auto":
+    clock = top and len(rows[0]) == width and rows[0][0].lower() in CLOCKS - {""}
+    if found.kind == "timeseries" and (header != "auto" or clock):
         return replace(found, rows=None)  # names of time points, as requested
     return found
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from denseflip.errors import FileFormatError, shown
 from denseflip.limits import PER_CELL, check_size
+from denseflip.text_tables import read_text
 
 #: How tables write a missing number, besides an empty cell and "nan".
 NO_NUMBER = ("n/a", "na")
@@ -40,30 +41,6 @@ class Cells:
     header: tuple[str, ...] | None = None
     remarks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-def read_text(path: Path) -> str:
-    """The text of a file in UTF-8 or UTF-16, with or without a byte order mark."""
-    try:
-        check_size(path.stat().st_size, f"{path.name}: the file")
-        content = path.read_bytes()
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror})."
-        raise FileFormatError(msg) from error
-    code = "utf-8-sig"
-    start = content[:400]
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        code = "utf-16"
-    elif start and start.count(0) * 3 > len(start):  # UTF-16 without a mark
-        code = "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
-    try:
-        return content.decode(code)
-    except UnicodeDecodeError as error:
-        msg = (
-            f"{path.name}: not a text file in UTF-8 ({error.reason} at byte {error.start}). Save "
-            "it as UTF-8."
-        )
-        raise FileFormatError(msg) from error
 
 
 def read_cells(path: Path, *, may_be_empty: bool = False, decimal: str = "auto") -> Cells:

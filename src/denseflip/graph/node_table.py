@@ -25,6 +25,16 @@ MOST = 60  # regions of a sensible taxonomy
 REGION, CODE = "region:", "id:"
 _NAMES = ("name", "label", "roi", "roi_name", "region_name", "region", "parcel", "parcel_name",
           "node", "area", "abbreviation", "gene")  # fmt: skip
+#: Known tables without a header, by which of their columns hold numbers: BrainNet Viewer's .node
+#: files, AAL's list, and the look-up tables of MRtrix3 and FreeSurfer.
+_BARE = {
+    (True, True, True, True, True, False): ["x", "y", "z", "color", "size", "name"],
+    (False, False, True): ["abbreviation", "name", "code"],
+    (True, False, False, True, True, True, True): [
+        *("index", "abbreviation", "name"), *("r", "g", "b", "a")
+    ],
+    (True, False, True, True, True, True): ["index", "name", "r", "g", "b", "a"],
+}  # fmt: skip
 _FIRST = ("network", "network_label", "networks", "lobe", "region", "module", "system")
 _SIDES = ("hemisphere", "hemi", "side", "lateralisation", "lateralization")
 _UNUSED = ("color", "colour", "mapping", "r", "g", "b", "a", "alpha")
@@ -129,13 +139,13 @@ def _checked(lines: Sequence[Line], source: str) -> _Reading:
         got = ", ".join(lines[0][1]) if lines else "an empty file"
         msg = f"{source}: a node table needs a header line and a row per node; got {got}."
         raise InvalidNodesError(msg)
-    header = list(lines[0][1])
-    listed = all(len(row) == 1 for _, row in lines) and not _HEADING.fullmatch(header[0])
-    if listed:
-        header, lines = ["name"], [lines[0], *lines]
-    table = _Reading(source, header, [(i, list(row)) for i, row in lines[1:]])
-    if listed:
-        table.notes.append(f"{source} is read as a list of names without a header.")
+    header = _header(lines, source)
+    named = header == lines[0][1]
+    body = lines[1:] if named else lines
+    table = _Reading(source, header, [(i, list(row)) for i, row in body])
+    if not named:
+        what = "a name" if header == ["name"] else ", ".join(header)
+        table.notes.append(f"{source} has no header; each line is read as {what}.")
     twice = [x for x, times in Counter(x.lower() for x in header if x).items() if times > 1]
     if twice:
         raise table.wrong(f"two columns are named {shown(twice[0])}; rename or remove one.")
@@ -145,6 +155,31 @@ def _checked(lines: Sequence[Line], source: str) -> _Reading:
                 f"line {i} has {counted(len(row), 'column', 'columns')}, the header {len(header)}."
             )
     return table
+
+
+def _header(lines: Sequence[Line], source: str) -> list[str]:
+    """The names of the columns: the first row or, for known tables without a header, these."""
+    at, first = lines[0]
+    if len(first) == 1:
+        return first if _HEADING.fullmatch(first[0]) else ["name"]
+    shapes = {tuple(_is_number(x) for x in row) for _, row in lines}
+    if len(shapes) == 1 and (known := _BARE.get(next(iter(shapes)))):
+        return known
+    if 2 * sum(map(_is_number, first)) >= len(first):
+        msg = (
+            f"{source}: line {at} holds numbers ({', '.join(first[:4]):.60}), so it is no header. "
+            "Add a first line with the names of the columns, such as name,x,y,z,lobe."
+        )
+        raise InvalidNodesError(msg)
+    return first
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _drop_background(table: _Reading, lower: Sequence[str]) -> None:
@@ -161,6 +196,12 @@ def _drop_background(table: _Reading, lower: Sequence[str]) -> None:
     if kept and len(kept) < len(table.rows):
         table.rows = kept
         table.notes.append(f"The background (index 0) of {table.source} is not a node.")
+    if table.header in _BARE.values():  # MRtrix3 lists other names of a node below it
+        first = {row[at]: (i, row) for i, row in reversed(table.rows)}
+        again = [row[where[0]] for i, row in table.rows if first[row[at]][0] != i]
+        if again:
+            table.rows = [first[x] for x in dict.fromkeys(table.column(at))]
+            table.notes.append(f"Other names of nodes were left out: {', '.join(again)}.")
 
 
 def _name_column(
@@ -170,7 +211,7 @@ def _name_column(
         return _find(table, wanted, "name_column")
     usual = [lower.index(x) for x in _NAMES if x in lower]
     if not usual and len(lower) == 1:
-        usual = [0]
+        usual = [0]  # names, labels …
     if not usual:
         raise table.wrong(
             f"a node table needs a column 'name'; got {', '.join(table.header)}. If the names are "

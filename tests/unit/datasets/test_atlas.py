@@ -131,3 +131,10 @@ def test_a_list_of_parcels_gives_networks_and_hemispheres(tmp_path):
         notes[-1]
         == "Regions are read from the names of the nodes: 'network' (2) and 'hemisphere' (2)."
     )
+
+
+def test_both_spellings_of_the_cerebellum_are_matched() -> None:
+    aal = load_atlas("aal")
+    written = tuple(x.replace("Cerebelum", "Cerebellum") for x in aal.names)
+    assert written != aal.names
+    assert aal.names_of(written) == (aal.names, "spelling")

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from denseflip.datasets import read_graph
 from denseflip.datasets.connectome import Keep, check_time_series, connectivity, make_keep
 from denseflip.errors import InvalidGraphError, InvalidParameterError, UnknownNameError
 
@@ -137,3 +138,47 @@ def test_bad_time_series() -> None:
         InvalidGraphError, match=r"row 5, column 1, counted from 0 \(1 such entry\)"
     ):
         check_time_series(holes, "a.csv")
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(2, 9), st.integers(0, 20), st.integers(0, 99))
+def test_weighted_pairs_give_the_graph_of_their_matrix(n: int, k: int, seed: int) -> None:
+    """Or an error where the matrix gives one, or where a pair that is not listed would be taken."""
+    rng = np.random.default_rng(seed)
+    u, v = np.triu_indices(n, 1)
+    there = rng.random(len(u)) < 0.6
+    codes, weights = (u * n + v)[there], rng.integers(-3, 9, size=there.sum()) / 4
+    matrix = np.zeros((n, n))
+    matrix[u[there], v[there]] = matrix[v[there], u[there]] = weights
+    mixed = rng.permutation(len(codes))
+    for keep in (Keep(edges=k), Keep(percentile=60), Keep(threshold=0.5)):
+        try:
+            found = keep.apply_pairs(n, codes[mixed], weights[mixed])
+        except InvalidGraphError:
+            n_edges = keep.n_edges(n) or 0
+            assert n_edges > np.count_nonzero(weights > 0)
+            continue
+        assert found == keep.apply(matrix)
+
+
+def test_weights_of_pairs_are_checked() -> None:
+    codes = np.array([1, 2])
+    with pytest.raises(InvalidGraphError, match="the weight of an edge is nan"):
+        Keep(edges=1).apply_pairs(3, codes, np.array([0.5, np.nan]))
+    with pytest.raises(InvalidGraphError, match="Use a threshold above 0"):
+        Keep(threshold=0).apply_pairs(3, codes, np.array([0.5, 1.0]))
+    with pytest.raises(InvalidGraphError, match="only 1 pair has a value above 0"):
+        Keep(edges=2).apply_pairs(3, codes, np.array([0.5, -1.0]))
+
+
+def test_a_weighted_list_of_many_nodes_needs_no_matrix(tmp_path) -> None:
+    """A matrix of 20,000 nodes would exceed the limit."""
+    rng = np.random.default_rng(0)
+    pairs = np.unique(np.sort(rng.integers(20_000, size=(3000, 2)), axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+    weights = rng.permutation(len(pairs))
+    lines = [f"{u} {v} {w / 10}" for (u, v), w in zip(pairs.tolist(), weights, strict=True)]
+    (tmp_path / "a.edgelist").write_text("\n".join(lines))
+    graph = read_graph(tmp_path / "a.edgelist", n_nodes=20_000, first_node=0, keep=Keep(edges=1000))
+    strongest = pairs[weights >= len(pairs) - 1000]
+    assert graph.edges() == [tuple(x) for x in strongest.tolist()]

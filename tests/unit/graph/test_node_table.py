@@ -8,7 +8,7 @@ import pytest
 
 from denseflip.errors import FileFormatError, InvalidNodesError, MissingExtraError, UnknownNameError
 from denseflip.graph import Nodes
-from denseflip.graph.node_table import numbered_names
+from denseflip.graph.node_table import numbered_names, sort_columns
 from denseflip.text_tables import read_cells
 
 ROWS = 6
@@ -39,7 +39,7 @@ def test_a_list_of_names_with_a_heading(tmp_path, header):
 def test_a_list_of_names_without_a_heading(tmp_path):
     nodes, notes = Nodes.read_table(table(tmp_path, "7Networks_LH_Vis_1", "R{i}", "labels.txt"))
     assert nodes.names == ("7Networks_LH_Vis_1", *(f"R{i}" for i in range(ROWS)))
-    assert notes == ["labels.txt is read as a list of names without a header."]
+    assert notes == ["labels.txt has no header; each line is read as a name."]
 
 
 @pytest.mark.parametrize("sign", ["\t", ";", ","])
@@ -172,3 +172,49 @@ def test_encodings(tmp_path):
     path.write_bytes("name,lobe\nMüller,A\nb,B\n".encode("latin-1"))
     with pytest.raises(InvalidNodesError, match=r"not a text file in UTF-8.*'CSV UTF-8'"):
         Nodes.read_csv(path)
+
+
+# ---- tables without a header --------------------------------------------------------------
+
+
+def test_tables_without_a_header_that_programs_write(tmp_path):
+    """NBS (nodeLabels.txt), BrainNet Viewer (.node), AAL (ROI_MNI_V4.txt), MRtrix3 (fs_default)."""
+    tables = {
+        "nodeLabels.txt": "Insula_L\nInsula_R\nVermis_3\n",
+        "a.node": "-35 6 3 1 3 Insula_L\n39 6 2 1 3 Insula_R\n1 -40 -11 2 3 Vermis_3\n",
+        "aal.txt": "ING\tInsula_L\t3001\nIND\tInsula_R\t3002\nVER3\tVermis_3\t9110\n",
+        "lut.txt": "# labels\n0 ??? Unknown 0 0 0 0\n1 L.IN Insula_L 9 9 9 255\n"
+        "2 R.IN Insula_R 9 9 9 255\n2 R.IN Insula-right 9 9 9 255\n3 VE Vermis_3 1 2 3 255\n",
+        "colours.txt": "0 Unknown 0 0 0 0\n1 Insula_L 9 9 9 0\n2 Insula_R 9 9 9 0\n"
+        "3 Vermis_3 1 2 3 0\n",
+    }
+    for name, text in tables.items():
+        (tmp_path / name).write_text(text)
+        nodes, notes = sort_columns(read_cells(tmp_path / name), name)
+        assert nodes.names == ("Insula_L", "Insula_R", "Vermis_3"), name
+        assert any(f"{name} has no header" in note for note in notes), name
+        assert nodes.regions == {}, name  # colours and sizes are no regions
+    assert (
+        "Other names of nodes were left out: Insula-right."
+        in sort_columns(read_cells(tmp_path / "lut.txt"), "lut.txt")[1]
+    )
+    points = sort_columns(read_cells(tmp_path / "a.node"), "a.node")[0].coordinates
+    assert points is not None
+    assert points[0] == (-35, 6, 3)
+    codes = sort_columns(read_cells(tmp_path / "aal.txt"), "aal.txt")[0].ids
+    assert codes["code"] == ("3001", "3002", "9110")
+
+
+def test_another_table_without_a_header_is_refused(tmp_path):
+    (tmp_path / "COG.txt").write_text("-35 6 3\n39 6 2\n")
+    with pytest.raises(
+        InvalidNodesError, match=r"COG\.txt: line 1 holds numbers .*first line with"
+    ):
+        sort_columns(read_cells(tmp_path / "COG.txt"), "COG.txt")
+
+
+def test_a_list_with_a_heading(tmp_path):
+    (tmp_path / "a.txt").write_text("Labels\nInsula_L\nInsula_R\n")
+    nodes, notes = sort_columns(read_cells(tmp_path / "a.txt"), "a.txt")
+    assert nodes.names == ("Insula_L", "Insula_R")
+    assert not any("no header" in note for note in notes)
