@@ -8,6 +8,7 @@ classifier of this package if they are cheap, and keeps them for the next explan
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -196,9 +197,12 @@ def known_refits(
     kept = next((one for one in listed if one.dataset is dataset), None)
     try:
         if kept is None:
-            started = time.perf_counter()
-            make_refits(dataset, oracle, 1)
-            kept = _Kept(dataset, time.perf_counter() - started)
+            new = "sklearn" not in sys.modules  # a new worker: the first refit includes its import
+            for _ in range(1 + new):
+                started = time.process_time()  # not of the clock: other programs do not count
+                make_refits(dataset, oracle, 1)
+                cost = time.process_time() - started
+            kept = _Kept(dataset, cost)
             listed.append(kept)
         if kept.refits is None and kept.seconds < math.inf and REFITS * kept.seconds <= seconds:
             kept.refits = make_refits(dataset, oracle)

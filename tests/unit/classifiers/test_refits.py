@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -162,3 +165,24 @@ def test_refits_of_a_preset_are_made_once_if_they_are_cheap(monkeypatch):
     assert known_refits(None, oracle) is None
     assert known_refits(replace(DATA, name="other"), oracle) is None
     assert known_refits(DATA, as_oracle(lambda a: 0)) is None
+
+
+def test_refits_are_affordable_in_a_new_process_too(tmp_path):
+    """Importing scikit-learn, as the first refit does there, is not a cost of the refits."""
+    known = tmp_path / "known.pickle"
+    known.write_bytes(pickle.dumps((DATA, fit_oracle(DATA, "edges-svm"))))
+    code = (
+        "import pickle, sys, time\n"
+        f"dataset, oracle = pickle.load(open({str(known)!r}, 'rb'))\n"
+        "from denseflip.classifiers import refits\n"
+        "assert 'sklearn' not in sys.modules\n"
+        "fit = refits.make_refits\n"
+        "def slow_first(*given):\n"
+        "    until = time.process_time() + ('sklearn' not in sys.modules)\n"
+        "    while time.process_time() < until: pass\n"
+        "    return fit(*given)\n"
+        "refits.make_refits = slow_first\n"
+        "print(refits.known_refits(dataset, oracle))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "Refits(20 classifiers)\n", done.stderr
