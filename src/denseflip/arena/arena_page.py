@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from statistics import fmean, median
 from typing import Any
 
 from denseflip._version import __version__
@@ -42,6 +41,7 @@ def write_arena(plan: ArenaPlan, outcome: Outcome, folder: Path) -> tuple[list[T
     """
     rows = scores.trial_rows(outcome.records.values())
     tables = [
+        scores.overall_table(rows),
         scores.winner_table(rows),
         scores.score_table(rows),
         scores.trust_table(rows),
@@ -103,7 +103,7 @@ def _pictures(rows: Sequence[scores.Row], folder: Path) -> list[Picture]:
         for row in rows
         if not row["renumbering"] and not row["training"]
     ]
-    price = plot_price(rows)
+    price = plot_price(scores.overall_table(rows))
     if price is None:
         return method_charts(plain, _SHOWN, folder=folder)
     save_figure(price, folder / "price.svg", force=True)
@@ -117,45 +117,23 @@ def _pictures(rows: Sequence[scores.Row], folder: Path) -> list[Picture]:
     return [picture, *method_charts(plain, _SHOWN, folder=folder)]
 
 
-def price_of(rows: Sequence[scores.Row]) -> dict[str, tuple[float, tuple[float | None, ...]]]:
-    """Explainer → its edits relative to the fewest on each graph, and the three shares.
+def plot_price(overall: Table) -> Any:
+    """Draw edits against truth as read, range and stability; None without valid answers.
 
-    Of trials with seed 0 and training 0.
+    Parameters
+    ----------
+    overall : the table of `scores.overall_table`.
     """
-    chosen = [row for row in rows if row["found"] and "cells" in row]
-    fewest: dict[tuple[str, str, str], int] = {}
-    for row in chosen:
-        key = (row["data"], row["oracle"], row["graph"])
-        fewest[key] = min(row["ged"], fewest.get(key, row["ged"]))
-    by_name: dict[str, list[scores.Row]] = {}
-    for row in chosen:
-        by_name.setdefault(row["explainer"], []).append(row)
-    out: dict[str, tuple[float, tuple[float | None, ...]]] = {}
-    for name, members in by_name.items():
-        ratio = median(
-            row["ged"] / max(1, fewest[row["data"], row["oracle"], row["graph"]]) for row in members
-        )
-        sides = [row["side"] == "in range" for row in members if row.get("side")]
-        noise = [row["robustness_1"] for row in members if row["robustness_1"] is not None]
-        shares = (
-            scores.share_true(members),
-            fmean(sides) if sides else None,
-            fmean(noise) if noise else None,
-        )
-        out[name] = (ratio, shares)
-    return out
-
-
-def plot_price(rows: Sequence[scores.Row]) -> Any:
-    """Draw edits against truth as read, range and stability; None without valid answers."""
-    prices = price_of(rows)
-    if not prices:
+    rows = [dict(zip(overall.columns, row, strict=True)) for row in overall.rows]
+    known = [row for row in rows if row["edits / fewest"] is not None]
+    if not known:
         return None
     with style():
-        figure = new_figure(11, 3.9)
+        figure = new_figure(11, 4.6)
         for i, title in enumerate(_PRICE):
-            axes = figure.add_axes((0.05 + 0.325 * i, 0.15, 0.17, 0.73))
-            _draw_price(axes, title, {n: (x, ys[i]) for n, (x, ys) in prices.items()})
+            axes = figure.add_axes((0.05 + 0.325 * i, 0.12, 0.17, 0.78))
+            points = {row["explainer"]: (row["edits / fewest"], row[title]) for row in known}
+            _draw_price(axes, title, points)
     return figure
 
 

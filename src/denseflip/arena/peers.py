@@ -32,7 +32,10 @@ _ALL: tuple[Explainer, ...] = (
 #: Explainers that are not methods of denseflip.
 PEERS: dict[str, Explainer] = {peer.name: peer for peer in _ALL}
 #: Methods of denseflip that run unless others are named.
-OWN = ("auto", "best", "tight", "race", "tri", "cli", "rcli", "con", "dat+bw", "obs")
+OWN = (
+    *("auto", "auto@gradients", "auto@any-range", "best@edits", "best@edits@gradients", "tight"),
+    *("race", "gradient", "tri", "cli", "rcli", "con", "dat+bw", "obs"),
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ def find_explainer(name: str, checkout: Path | None = None) -> Explainer:
     try:
         return OwnMethod(name)
     except UnknownNameError as error:
+        if "@" in name:
+            raise
         known = (*PEERS, *gretel.EXPLAINERS, *METHODS)
         raise UnknownNameError("explainer", name, known) from error
 

@@ -12,7 +12,7 @@ import pytest
 from cohorts import make_cohort
 from denseflip.arena import scores
 from denseflip.arena.adapters.gretel import check_checkout
-from denseflip.arena.arena_page import price_of, write_arena
+from denseflip.arena.arena_page import write_arena
 from denseflip.arena.child import Child, Task, _Opened, solve
 from denseflip.arena.frozen import freeze, open_frozen, read_card
 from denseflip.arena.judge import Judge
@@ -22,7 +22,7 @@ from denseflip.arena.problem import Meter, Problem, edit_in_order
 from denseflip.errors import ConfigError, UnknownNameError
 from denseflip.graph import Graph
 from denseflip.oracles.base_session import BudgetSpentError
-from denseflip.oracles.renumbered import renumber
+from denseflip.oracles.renumbered import RenumberedOracle, renumber
 from denseflip.runs.result_store import Store
 from denseflip.runs.run import run_specs
 from denseflip.runs.sources import data_spec
@@ -36,6 +36,10 @@ def crash(problem):
 
 def hang(problem):
     time.sleep(60)
+
+def busy(problem):
+    while True:
+        pass
 
 def fail(problem):
     raise ValueError("no idea")
@@ -170,6 +174,7 @@ def test_an_answer_is_judged_by_a_classifier_of_its_own(opened, name, renumberin
     [
         ("crash", "crashed (3)"),
         ("hang", "no answer within 0.5 s"),
+        ("busy", "no answer within 0.5 s"),
         ("fail", "no idea"),
         ("same", "the answer has the old label"),
         ("other_size", "12"),
@@ -178,11 +183,12 @@ def test_an_answer_is_judged_by_a_classifier_of_its_own(opened, name, renumberin
 )
 def test_a_bad_peer_is_not_found_and_shown(opened, child, function, problem):
     _, dataset, card, path = opened
-    seconds = 0.5 if function == "hang" else 60
+    seconds = 0.5 if function in ("hang", "busy") else 60
     reply = child.solve(make_task(opened, f"bad_peers:{function}"), seconds)
     row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
     assert not row["found"]
     assert problem in row["problem"]
+    assert (row["calls"] is None) == (function in ("crash", "hang", "busy"))
 
 
 def test_the_child_goes_on_after_a_crash_and_ignores_prints(opened, child):
@@ -222,7 +228,13 @@ def test_a_peer_that_is_not_installed_is_skipped_with_the_pip_line(monkeypatch):
 def test_a_run_is_resumed_and_written(place, tmp_path):
     data = str(place / "toy.dfd")
     settings = Settings(
-        (data,), ("linear",), ("con", "random", "bad_peers:same"), 2, 2, 2, 1, 200, 30.0
+        {data: ("linear",)},
+        ("con", "random", "bad_peers:same"),
+        graphs=2,
+        repeated=1,
+        seeds=2,
+        trainings=2,
+        budget=200,
     )
     plan = make_arena_plan(settings, tmp_path / "classifiers")
     store = Store(tmp_path / "store")
@@ -231,13 +243,14 @@ def test_a_run_is_resumed_and_written(place, tmp_path):
     assert run_specs(plan.trials, store).reused == len(plan.trials)
     tables, remarks = write_arena(plan, first, tmp_path)
     assert not remarks
-    rows = scores.trial_rows(first.records.values())
-    by_name = {row[2]: dict(zip(tables[1].columns, row, strict=True)) for row in tables[1].rows}
+    by_name = {row[2]: dict(zip(tables[2].columns, row, strict=True)) for row in tables[2].rows}
     assert by_name["bad_peers:same"]["validity"] == 0
     assert by_name["con"]["validity"] == 1
-    reasons = {row[3] for row in tables[4].rows}
+    reasons = {row[3] for row in tables[5].rows}
     assert "the answer has the old label" in reasons
-    assert price_of(rows)["con"][0] >= 1
+    overall = {row[0]: dict(zip(tables[0].columns, row, strict=True)) for row in tables[0].rows}
+    assert overall["con"]["edits / fewest"] >= 1
+    assert overall["bad_peers:same"]["edits / fewest"] is None
     facts = json.loads((tmp_path / "arena.json").read_text())
     assert facts["trials"] == len(plan.trials)
     assert (tmp_path / "figures" / "price.svg").is_file()
@@ -255,6 +268,34 @@ def test_instability_compares_what_differs_in_nothing_else():
     assert scores.instability(rows, "seed") == pytest.approx(2 / 3)
     assert scores.instability(rows, "training") == 0
     assert scores.instability(rows, "renumbering") is None
+
+
+@pytest.mark.parametrize("renumbering", [0, 1])
+def test_methods_use_labels_only_unless_they_are_to_use_gradients(opened, renumbering):
+    found = {}
+    for name in ("race", "race@gradients", "gradient"):
+        reply = solve(make_task(opened, name, renumbering=renumbering), _Opened())
+        assert reply.problem == ""
+        found[name] = reply
+        explainer = find_explainer(name)
+        assert explainer.track == ("labels" if name == "race" else "gradients")
+    assert found["race"].backwards == 0
+    assert found["race@gradients"].backwards > 0
+    assert found["gradient"].backwards > 0
+    with pytest.raises(UnknownNameError, match="any-range"):
+        find_explainer("auto@in-rnge")
+
+
+def test_gradients_do_not_depend_on_the_numbering(opened):
+    _, dataset, card, path = opened
+    oracle, graph = open_frozen(path, card.sha256).oracle, dataset.graphs[0]
+    order = np.random.default_rng(0).permutation(12)
+    renumbered = RenumberedOracle(oracle, order).gradient(renumber(graph, np.argsort(order)), 0)
+    plain = oracle.gradient(graph, 0)
+    for u, v in [(0, 1), (3, 7), (2, 11)]:
+        here = np.array([u * 12 + v])
+        a, b = sorted((order[u], order[v]))
+        assert renumbered.at(here)[0] == pytest.approx(plain.at(np.array([a * 12 + b]))[0])
 
 
 @pytest.mark.parametrize("kind", ["gcn", "gin"])
