@@ -18,7 +18,7 @@ from denseflip.experiments.table import Table
 from denseflip.files import write_whole
 from denseflip.report.canvas import new_figure, save_figure, style, words
 from denseflip.report.page_figures import page_figure
-from denseflip.report.palette import AXIS, GRID, INK, MEASURED, QUIET
+from denseflip.report.palette import AXIS, GRID, INK, MEASURED
 from denseflip.runs.identity import canonical_json, content_id, versions
 from denseflip.runs.run import Outcome
 
@@ -30,6 +30,7 @@ _SHOWN = (
     Shown("cells_in_range", "cells in range", share=True),
     Shown("robustness_1", "stable to noise", share=True),
 )
+_EDITS = "edits / fewest"
 _PRICE = ("true as read", "in range", "stable to noise")
 
 
@@ -109,56 +110,54 @@ def _pictures(rows: Sequence[scores.Row], folder: Path) -> list[Picture]:
     save_figure(price, folder / "price.svg", force=True)
     alt = "Edits of each explainer against truth as read, range and stability of its answers."
     caption = (
-        "The price of a sentence. Each mark is an explainer over all classifiers: its edits, "
-        "relative to the fewest of any explainer on the same graph (median), and the share of its "
-        "answers that are true as read, end in the range of real graphs, or survive noise."
+        "The price of a sentence, over all classifiers: the edits of each explainer, relative to "
+        "the fewest of any explainer on the same graph (median), and the share of its answers that "
+        "are true as read, end in the range of real graphs, or survive noise."
     )
     picture = Picture("The price of a sentence", page_figure([price], alt, caption))
     return [picture, *method_charts(plain, _SHOWN, folder=folder)]
 
 
 def plot_price(overall: Table) -> Any:
-    """Draw edits against truth as read, range and stability; None without valid answers.
+    """Draw edits, truth as read, range and stability, one line per explainer; None without any.
 
     Parameters
     ----------
     overall : the table of `scores.overall_table`.
     """
     rows = [dict(zip(overall.columns, row, strict=True)) for row in overall.rows]
-    known = [row for row in rows if row["edits / fewest"] is not None]
+    known = [row for row in rows if row[_EDITS] is not None]
     if not known:
         return None
+    height = 1.0 + 0.2 * len(known)
     with style():
-        figure = new_figure(11, 4.6)
-        for i, title in enumerate(_PRICE):
-            axes = figure.add_axes((0.05 + 0.325 * i, 0.12, 0.17, 0.78))
-            points = {row["explainer"]: (row["edits / fewest"], row[title]) for row in known}
-            _draw_price(axes, title, points)
+        figure = new_figure(9, height)
+        for i, title in enumerate((_EDITS, *_PRICE)):
+            place = (0.21 + 0.197 * i, 0.45 / height, 0.175, 1 - 0.85 / height)
+            axes = figure.add_axes(place)
+            _draw_price(axes, title, [row[title] for row in known], share=i > 0)
+            axes.set_yticks(range(len(known)), [])
+        figure.axes[0].set_yticklabels([_name(row) for row in known])
     return figure
 
 
-def _draw_price(axes: Any, title: str, points: dict[str, tuple[float, float | None]]) -> None:
-    known = sorted((y, x, name) for name, (x, y) in points.items() if y is not None)
-    taken: list[float] = []
-    for y, x, name in known:
-        axes.plot([x], [y], marker="o", ms=5.5, color=MEASURED, clip_on=False, zorder=3)
-        at = max(y, taken[-1] + 0.045) if taken else y
-        taken.append(at)
-        axes.annotate(
-            words(name, 24),
-            (x, y),
-            xytext=(1.02, at),
-            textcoords=axes.get_yaxis_transform(),
-            fontsize=6.2,
-            va="center",
-            color=INK,
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "lw": 0.35, "color": AXIS},
-        )
-    axes.set_xscale("log")
-    axes.set_ylim(0, 1)
-    axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-    axes.set_xlabel("edits / fewest edits", fontsize=8)
-    axes.tick_params(labelsize=7.5, color=AXIS, labelcolor=QUIET)
+def _name(row: dict[str, Any]) -> str:
+    limited = " (removals)" if row["removal only"] else ""
+    return words(f"{row['explainer']}{limited}", 36)
+
+
+def _draw_price(axes: Any, title: str, values: list[float | None], *, share: bool) -> None:
+    points = [(x, y) for y, x in enumerate(values) if x is not None]
+    axes.hlines([y for _, y in points], 0 if share else 1, [x for x, _ in points], MEASURED, lw=1)
+    axes.plot(*zip(*points, strict=True), "o", ms=5, color=MEASURED, clip_on=False, zorder=3)
+    axes.set_ylim(len(values) - 0.5, -0.5)
+    if share:
+        axes.set_xlim(0, 1)
+        axes.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+    else:
+        axes.set_xscale("log")
+        axes.set_xlim(0.9, None)
+    axes.tick_params(labelsize=7.5, color=AXIS, labelcolor=INK)
+    axes.tick_params(axis="y", length=0)
     axes.grid(color=GRID, linewidth=0.6)
-    axes.set_title(words(title), fontsize=9.5, weight="bold", loc="left", pad=6)
+    axes.set_title(words(title), fontsize=8.5, weight="bold", loc="left", pad=6)

@@ -34,7 +34,7 @@ PEERS: dict[str, Explainer] = {peer.name: peer for peer in _ALL}
 #: Methods of denseflip that run unless others are named.
 OWN = (
     *("auto", "auto@gradients", "auto@any-range", "best@edits", "best@edits@gradients", "tight"),
-    *("race", "gradient", "tri", "cli", "rcli", "con", "dat+bw", "obs"),
+    *("race", "gradient", "tri", "rcli", "con", "obs"),
 )
 
 

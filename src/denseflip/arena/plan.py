@@ -22,8 +22,8 @@ from denseflip.runs.sources import DataSpec, data_spec
 #: accurate on real data, one is real and hard, and the last has no difference: it is at chance.
 PROTOCOL: Mapping[str, tuple[str, ...]] = {
     "synthetic": ("linear", "gin"),
-    "mice": ("linear", "forest", "gcn"),
-    "aut": ("knn", "gin"),
+    "mice": ("linear", "gcn"),
+    "aut": ("gin",),
     "synthetic:strength=0": ("linear",),
 }
 

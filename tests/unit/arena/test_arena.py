@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pytest
@@ -14,10 +15,10 @@ from denseflip.arena import scores
 from denseflip.arena.adapters.gretel import check_checkout
 from denseflip.arena.arena_page import write_arena
 from denseflip.arena.child import Child, Task, _Opened, solve
-from denseflip.arena.frozen import freeze, open_frozen, read_card
+from denseflip.arena.frozen import KINDS, freeze, open_frozen, read_card
 from denseflip.arena.judge import Judge
 from denseflip.arena.peers import PEERS, find_explainer, is_missing
-from denseflip.arena.plan import Settings, make_arena_plan
+from denseflip.arena.plan import Settings, choose_sides, make_arena_plan
 from denseflip.arena.problem import Meter, Problem, edit_in_order
 from denseflip.errors import ConfigError, UnknownNameError
 from denseflip.graph import Graph
@@ -27,6 +28,7 @@ from denseflip.runs.result_store import Store
 from denseflip.runs.run import run_specs
 from denseflip.runs.sources import data_spec
 
+ROOT = Path(__file__).parents[3]
 PEER = """
 import os, time
 import numpy as np
@@ -254,10 +256,66 @@ def test_a_run_is_resumed_and_written(place, tmp_path):
     facts = json.loads((tmp_path / "arena.json").read_text())
     assert facts["trials"] == len(plan.trials)
     assert (tmp_path / "figures" / "price.svg").is_file()
-    verify = {}
-    script = Path(__file__).parents[3] / "scripts" / "verify_arena.py"
-    exec(compile(script.read_text(), str(script), "exec"), verify)
-    assert verify["main"](tmp_path) == 0
+    verify = run_path(str(ROOT / "scripts" / "verify_arena.py"))["main"]
+    assert verify(tmp_path) == 0
+    scored = (tmp_path / "scores.csv").read_text()
+    (tmp_path / "scores.csv").write_text(scored.replace("labels,False,2,", "labels,False,3,"))
+    assert verify(tmp_path) == 3  # the number of graphs of each explainer
+    lines = (tmp_path / "trials.jsonl").read_text().splitlines()
+    changed = {**json.loads(lines[0]), "ged": 1000}
+    (tmp_path / "scores.csv").write_text(scored)
+    (tmp_path / "trials.jsonl").write_text("\n".join([json.dumps(changed), *lines[1:]]) + "\n")
+    assert verify(tmp_path) == 2  # the distance, and the hash of all trials
+
+
+def test_the_docs_are_written_from_a_run(place, tmp_path, monkeypatch):
+    settings = Settings({str(place / "toy.dfd"): ("linear",)}, ("auto", "random"), 3, 1, 1, 2, 2)
+    plan = make_arena_plan(settings, tmp_path / "classifiers")
+    write_arena(plan, run_specs(plan.trials, Store(tmp_path / "store")), tmp_path)
+    docs = tmp_path / "docs"
+    (docs / "images").mkdir(parents=True)
+    for page in ("arena.md", "comparison.md"):
+        (docs / page).write_text((ROOT / "docs" / page).read_text())
+    script = ROOT / "scripts" / "make_arena_docs.py"
+    monkeypatch.syspath_prepend(str(script.parent))
+    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path), "--docs", str(docs)])
+    run_path(str(script), run_name="__main__")
+    page = (docs / "arena.md").read_text()
+    facts = json.loads((tmp_path / "arena.json").read_text())
+    assert facts["sha256"] in page
+    assert "| cohort | linear | edits |" in page
+    assert "The price of a sentence: `auto` makes" in (docs / "comparison.md").read_text()
+    assert (docs / "images" / "arena-price.png").stat().st_size > 1000
+    assert (docs / "_static" / "arena" / "overall.csv").is_file()
+
+
+def test_the_explainer_of_the_docs_works(opened, tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "arena.md").read_text()
+    (tmp_path / "my_module.py").write_text(page.split("```python\n")[1].split("```")[0])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    _, dataset, card, path = opened
+    reply = solve(make_task(opened, "my_module:shrink"), _Opened())
+    row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
+    explainer = find_explainer("my_module:shrink")
+    assert (explainer.removal_only, explainer.stochastic) == (True, False)
+    assert reply.problem == ""
+    assert row["found"]
+    assert row["added"] == 0
+
+
+def test_repeats_are_of_some_graphs_and_slow_explainers_run_on_fewer(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(find_explainer("random"), "slow", True, raising=False)
+    data = str(place / "toy.dfd")
+    settings = Settings({data: ("linear",)}, ("con", "random"), 6, 2, 1, 3, 2)
+    plan = make_arena_plan(settings, tmp_path)
+    trials = [(t.contender.name, t.side.card.training, t.seed, t.renumbering) for t in plan.trials]
+    assert trials.count(("con", 0, 0, 0)) == 6
+    assert trials.count(("con", 0, 2, 0)) == trials.count(("con", 0, 0, 1)) == 2
+    assert trials.count(("con", 1, 0, 0)) == 2
+    assert [t for t in trials if t[0] == "random"] == [("random", 0, 0, 0)]
+    assert choose_sides({"a": ("gin",)}, (), ()) == {"a": ("gin",)}
+    assert choose_sides({"a": ("gin",)}, ("a", "b"), ()) == {"a": ("gin",), "b": tuple(KINDS)}
+    assert choose_sides({"a": ("gin",)}, (), ("knn",)) == {"a": ("knn",)}
 
 
 def test_instability_compares_what_differs_in_nothing_else():
