@@ -262,9 +262,9 @@ def test_a_run_is_resumed_and_written(place, tmp_path):
     (tmp_path / "scores.csv").write_text(scored.replace("labels,False,2,", "labels,False,3,"))
     assert verify(tmp_path) == 3  # the number of graphs of each explainer
     lines = (tmp_path / "trials.jsonl").read_text().splitlines()
-    changed = {**json.loads(lines[0]), "ged": 1000}
+    changed = {**json.loads(lines[-1]), "ged": 1000}
     (tmp_path / "scores.csv").write_text(scored)
-    (tmp_path / "trials.jsonl").write_text("\n".join([json.dumps(changed), *lines[1:]]) + "\n")
+    (tmp_path / "trials.jsonl").write_text("\n".join([*lines[:-1], json.dumps(changed)]) + "\n")
     assert verify(tmp_path) == 2  # the distance, and the hash of all trials
 
 
