@@ -131,7 +131,7 @@ def solve(task: Task, opened: _Opened, ready: Any = lambda: None) -> Reply:
     except BudgetSpentError:
         reply.problem = "budget spent"
     except Exception as error:  # a peer may raise anything
-        reply.problem = f"{type(error).__name__}: {said(error, 160)}"
+        reply.problem = said(error, 160)
     reply.seconds = time.process_time() - started - meter.training_seconds
     if reply.codes is not None and task.renumbering:
         reply.codes = renumber(Graph(graph.n_nodes, reply.codes), order).codes
@@ -169,7 +169,7 @@ def serve() -> None:
         try:
             reply = solve(task, opened, start)
         except Exception as error:  # before the explainer started
-            reply = Reply(problem=f"not started: {type(error).__name__}: {said(error, 300)}")
+            reply = Reply(problem=f"not started: {said(error, 300)}")
         _limit_processor(0)
         _send(out, pickle.dumps(reply))
 

@@ -79,11 +79,17 @@ def default_explainers(checkout: Path | None = None) -> tuple[str, ...]:
 
 
 def is_missing(explainer: Explainer) -> Missing | None:
-    """Whether packages of an explainer are not installed; with the line that installs them."""
+    """Why an explainer cannot run: packages to install with pip, or a checkout of another version.
+
+    None if it can.
+    """
     lacking = [pip for module, pip in explainer.needs.items() if not _is_there(module)]
-    if not lacking:
-        return None
-    return Missing(explainer.name, f"not installed; run: pip install {' '.join(lacking)}")
+    if lacking:
+        return Missing(explainer.name, f"not installed; run: pip install {' '.join(lacking)}")
+    if isinstance(explainer, gretel.Gretel):
+        problem = gretel.import_problem(explainer.name, explainer.folder)
+        return Missing(explainer.name, problem) if problem else None
+    return None
 
 
 def _is_there(module: str) -> bool:

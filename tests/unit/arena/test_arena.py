@@ -220,6 +220,19 @@ def test_another_version_of_gretel_is_refused(tmp_path):
         check_checkout(tmp_path)
 
 
+def test_a_checkout_that_cannot_be_imported_is_skipped(tmp_path, monkeypatch):
+    monkeypatch.setattr("denseflip.arena.peers._is_there", lambda module: True)
+    (tmp_path / "README.md").write_text("# GRETEL (v2.0)\n")
+    for module, text in {"heuristic/obs": "import no_such_package", "search/i_rand": ""}.items():
+        path = tmp_path / "src" / "explainer" / f"{module}.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    missing = is_missing(find_explainer("GRETEL-OBS", tmp_path))
+    assert missing is not None
+    assert "No module named 'no_such_package'" in missing.reason
+    assert is_missing(find_explainer("GRETEL-iRand", tmp_path)) is None
+
+
 def test_a_peer_that_is_not_installed_is_skipped_with_the_pip_line(monkeypatch):
     monkeypatch.setattr("denseflip.arena.peers._is_there", lambda module: module != "captum")
     missing = is_missing(PEERS["saliency"])

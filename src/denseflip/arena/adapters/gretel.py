@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import random
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -39,6 +40,23 @@ def check_checkout(folder: Path) -> None:
         if not (folder / (module.replace(".", "/") + ".py")).is_file():
             msg = f"{folder}: this checkout of GRETEL has no {module}; use v2 of July 2025."
             raise ConfigError(msg)
+
+
+def import_problem(name: str, folder: Path) -> str:
+    """Why an explainer of a checkout cannot be imported; empty if it can. In another process."""
+    code = (
+        "import sys, importlib as i; sys.path.insert(0, sys.argv[1]); i.import_module(sys.argv[2])"
+    )
+    with tempfile.TemporaryDirectory() as place:  # it writes logs
+        command = [sys.executable, "-c", code, str(folder), EXPLAINERS[name][0]]
+        ended = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    if not ended.returncode:
+        return ""
+    last = (ended.stderr.strip().splitlines() or ["no message"])[-1]
+    return (
+        f"this checkout of GRETEL cannot be imported ({last[:160]}). Install what it needs, or use "
+        "v2 of July 2025."
+    )
 
 
 class Gretel(Peer):
