@@ -21,9 +21,10 @@ from typing import Any
 from markers import fill
 
 from denseflip.arena.arena_page import plot_price
+from denseflip.arena.peers import default_explainers, is_own
+from denseflip.arena.plan import Settings, choose_sides
 from denseflip.experiments.table import Table
 from denseflip.report.canvas import save_figure
-from denseflip.search.methods.registry import METHODS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 KEPT = ("arena.json", "overall.csv", "winners.csv", "scores.csv", "trust.csv", "classifiers.csv")
@@ -73,11 +74,6 @@ def value_of(text: str) -> Any:
         return text
 
 
-def is_own(name: str) -> bool:
-    """Whether an explainer is a method of denseflip."""
-    return name.split("@")[0].split("+")[0] in METHODS
-
-
 def side_rows(scores: list[Row], trust: list[Row]) -> dict[tuple[str, str], list[Row]]:
     """Data set and classifier → the rows of both tables together, by explainer."""
     out: dict[tuple[str, str], list[Row]] = {}
@@ -100,8 +96,14 @@ def percent(value: float | None) -> str:
 
 
 def run_lines(facts: Row, cards: list[Row]) -> Iterator[str]:
-    """What was run, and with which versions."""
+    """What was run."""
     settings = facts["settings"]
+    yield "```bash"
+    yield command_of(settings)
+    yield "python scripts/verify_arena.py denseflip-arena"
+    yield "python scripts/make_arena_docs.py denseflip-arena"
+    yield "```"
+    yield ""
     yield (
         f"{facts['trials']:,} trials of {len(cards)} frozen classifiers, {settings['graphs']} "
         f"graphs per data set (all, where it has fewer), budget {settings['budget']:,} calls."
@@ -111,8 +113,8 @@ def run_lines(facts: Row, cards: list[Row]) -> Iterator[str]:
         f"seeds, with renumbered nodes and on {settings['trainings']} trainings; DiCE explained "
         f"{settings['slow']} graphs."
     )
-    failures = facts["failures"]
-    yield f"{len(failures) or 'No'} trial{'' if len(failures) == 1 else 's'} could not be run."
+    failures = len(facts["failures"])
+    yield f"{failures} trials could not be run." if failures else "All planned trials ran."
     yield f"SHA-256 of all trials without times: `{facts['sha256']}`."
     yield ""
     yield "| data | classifier | held-out accuracy by training | held-out graphs | weights |"
@@ -123,6 +125,24 @@ def run_lines(facts: Row, cards: list[Row]) -> Iterator[str]:
         accuracy = ", ".join(f"{card['held_out']:.2f}" for card in own)
         weights, held = own[0]["weights"][:12], f"{own[0]['n_held_out']:.0f}"
         yield f"| {data} | {kind} | {accuracy} | {held} | `{weights}` |"
+
+
+def command_of(settings: Row) -> str:
+    """The command that makes a run with these settings."""
+    checkout = Path("path/to/GRETEL") if settings["checkout"] else None
+    usual = Settings(explainers=default_explainers(checkout))
+    words = ["denseflip arena"] + (["--gretel path/to/GRETEL"] if checkout else [])
+    sides = {name: tuple(kinds) for name, kinds in settings["sides"].items()}
+    if sides != usual.sides:
+        words.append(f"--datasets {','.join(sides)}")
+        if sides != choose_sides(usual.sides, list(sides), ()):
+            words.append(f"--classifiers {','.join(dict.fromkeys(sum(sides.values(), ())))}")
+    if tuple(settings["explainers"]) != usual.explainers:
+        words.append(f"--explainers {','.join(settings['explainers'])}")
+    for name in ("graphs", "repeated", "slow", "seeds", "trainings", "budget"):
+        if settings[name] != getattr(usual, name):
+            words.append(f"--{name} {settings[name]}")
+    return " ".join([*words, "--out denseflip-arena"])
 
 
 def overall_lines(overall: list[Row]) -> Iterator[str]:
@@ -171,6 +191,8 @@ def duel(rows: list[Row], column: str, *, most: bool, show: Any) -> tuple[str, s
         + ("" if column == "calls" else f" ({number(row['calls'])} calls)")
         for row in pair
     ]
+    if most and not any(values):
+        return "none", "none", "tie"
     if None in values:
         winner = "denseflip" if values[1] is None else "other"
     elif values[0] == values[1]:

@@ -466,6 +466,8 @@ def best(values, choose):
     if not values:
         return {"explainer": "", "value": None}
     top = choose(values.values())
+    if choose is max and not top:
+        return {"explainer": "", "value": top}
     names = ", ".join(name for name, value in values.items() if value == top)
     return {"explainer": names, "value": top}
 
@@ -518,7 +520,8 @@ def main(folder: Path) -> int:
         data.setdefault(name, Data(facts["sources"][name]))
         side = checkers.setdefault((name, card["kind"]), Checker(data[name], {}))
         side.classifiers[card["training"]] = Classifier(path, data[name].n)
-    over = redrawn = agreed = 0
+    redrawn = agreed = 0
+    over = [0]
     rng = np.random.default_rng(2026)
     checked = []
     for trial in trials:
@@ -528,7 +531,7 @@ def main(folder: Path) -> int:
         checker = checkers[trial["data"], trial["oracle"]]
         own, problems = checker.check(trial)
         wrong += [f"{where}: {problem}" for problem in problems]
-        over += (trial["calls"] or 0) > trial["budget"]
+        over.append(max(0, (trial["calls"] or 0) - trial["budget"]))
         if own["found"] and trial.get("claim"):
             tests = [("as_read", checker.redraw), ("robustness_1", checker.perturb)]
             for column, test in tests:
@@ -550,7 +553,8 @@ def main(folder: Path) -> int:
     print(
         f"{len(trials)} trials of {len(facts['classifiers'])} classifiers checked, and {figures} "
         f"figures of the tables: {len(wrong)} differences. {redrawn} sentences redrawn: "
-        f"{agreed} verdicts agree. {over} trials used more calls than the budget."
+        f"{agreed} verdicts agree. {sum(map(bool, over))} trials used more calls than the budget, "
+        f"by at most {max(over)}."
     )
     return len(wrong)
 

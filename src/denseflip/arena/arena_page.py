@@ -10,6 +10,7 @@ from typing import Any
 
 from denseflip._version import __version__
 from denseflip.arena import scores
+from denseflip.arena.peers import is_own
 from denseflip.arena.plan import ArenaPlan
 from denseflip.errors import MissingExtraError
 from denseflip.experiments.measure_charts import Picture, Shown, method_charts
@@ -18,7 +19,7 @@ from denseflip.experiments.table import Table
 from denseflip.files import write_whole
 from denseflip.report.canvas import new_figure, save_figure, style, words
 from denseflip.report.page_figures import page_figure
-from denseflip.report.palette import AXIS, GRID, INK, MEASURED
+from denseflip.report.palette import AXIS, GRID, INK, MEASURED, QUIET
 from denseflip.runs.identity import canonical_json, content_id, versions
 from denseflip.runs.run import Outcome
 
@@ -112,7 +113,8 @@ def _pictures(rows: Sequence[scores.Row], folder: Path) -> list[Picture]:
     caption = (
         "The price of a sentence, over all classifiers: the edits of each explainer, relative to "
         "the fewest of any explainer on the same graph (median), and the share of its answers that "
-        "are true as read, end in the range of real graphs, or survive noise."
+        "are true as read, end in the range of real graphs, or survive noise. Methods of denseflip "
+        "are green."
     )
     picture = Picture("The price of a sentence", page_figure([price], alt, caption))
     return [picture, *method_charts(plain, _SHOWN, folder=folder)]
@@ -135,7 +137,8 @@ def plot_price(overall: Table) -> Any:
         for i, title in enumerate((_EDITS, *_PRICE)):
             place = (0.21 + 0.197 * i, 0.45 / height, 0.175, 1 - 0.85 / height)
             axes = figure.add_axes(place)
-            _draw_price(axes, title, [row[title] for row in known], share=i > 0)
+            colours = [MEASURED if is_own(row["explainer"]) else QUIET for row in known]
+            _draw_price(axes, title, [row[title] for row in known], colours, share=i > 0)
             axes.set_yticks(range(len(known)), [])
         figure.axes[0].set_yticklabels([_name(row) for row in known])
     return figure
@@ -146,18 +149,27 @@ def _name(row: dict[str, Any]) -> str:
     return words(f"{row['explainer']}{limited}", 36)
 
 
-def _draw_price(axes: Any, title: str, values: list[float | None], *, share: bool) -> None:
-    points = [(x, y) for y, x in enumerate(values) if x is not None]
-    axes.hlines([y for _, y in points], 0 if share else 1, [x for x, _ in points], MEASURED, lw=1)
-    axes.plot(*zip(*points, strict=True), "o", ms=5, color=MEASURED, clip_on=False, zorder=3)
+def _draw_price(
+    axes: Any, title: str, values: list[float | None], colours: list[str], *, share: bool
+) -> None:
+    for y, (x, colour) in enumerate(zip(values, colours, strict=True)):
+        if x is not None:
+            axes.hlines(y, 0 if share else 1, x, colour, lw=1)
+            axes.plot(x, y, "o", ms=5, color=colour, clip_on=False, zorder=3)
     axes.set_ylim(len(values) - 0.5, -0.5)
     if share:
         axes.set_xlim(0, 1)
-        axes.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
+        axes.set_xticks([0, 0.5, 1], ["0", "50", "100"])
     else:
+        highest = max(x for x in values if x is not None)
+        ticks = [k for k in (1, 2, 5, 10, 20, 50, 100, 200, 500) if k <= max(2, highest)]
         axes.set_xscale("log")
         axes.set_xlim(0.9, None)
+        axes.set_xticks(ticks, map(str, ticks))
+        axes.set_xticks([], minor=True)
     axes.tick_params(labelsize=7.5, color=AXIS, labelcolor=INK)
     axes.tick_params(axis="y", length=0)
     axes.grid(color=GRID, linewidth=0.6)
-    axes.set_title(words(title), fontsize=8.5, weight="bold", loc="left", pad=6)
+    axes.set_title(
+        words(f"{title} (%)" if share else title), fontsize=8.5, weight="bold", loc="left", pad=6
+    )

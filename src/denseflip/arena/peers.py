@@ -73,6 +73,15 @@ def find_explainer(name: str, checkout: Path | None = None) -> Explainer:
         raise UnknownNameError("explainer", name, known) from error
 
 
+def is_own(name: str) -> bool:
+    """Whether an explainer is a method of denseflip.
+
+    >>> is_own("best@edits"), is_own("saliency")
+    (True, False)
+    """
+    return name.split("@")[0].split("+")[0] in METHODS
+
+
 def default_explainers(checkout: Path | None = None) -> tuple[str, ...]:
     """Names of all explainers of the full benchmark."""
     return (*OWN, *PEERS, *(gretel.EXPLAINERS if checkout else ()))

@@ -312,6 +312,8 @@ def _best(
     if not known:
         return None, None
     best = choose(known.values())
+    if choose is max and not best:
+        return None, best  # a share that nobody has any of
     return ", ".join(name for name, value in known.items() if value == best), best
 
 

@@ -12,7 +12,7 @@ from denseflip.checks import check_new_folder
 from denseflip.cli.experiments import end, run_stored, show_file, split_words
 from denseflip.cli.options import documented
 
-SHORT_EXPLAINERS = "auto,race,con,random,greedy,GNNExplainer,saliency,integrated-gradients"
+SHORT_EXPLAINERS = "auto,race,con,gradient,random,greedy,GNNExplainer,saliency,integrated-gradients"
 
 
 @documented()
@@ -51,7 +51,7 @@ def arena(
     classifiers : Comma-separated kinds: linear, knn, forest, gcn, gin. Default: those of the
         protocol, or all on a data set that is not part of it.
     gretel : Folder with the source of GRETEL v2, to include its explainers.
-    short : A small run of a few minutes: two data sets, two classifiers, two graphs.
+    short : A small run of at most three minutes: two data sets, two graphs of each.
 
     Protocol
     --------
