@@ -139,9 +139,8 @@ def command_of(settings: Row) -> str:
             words.append(f"--classifiers {','.join(dict.fromkeys(sum(sides.values(), ())))}")
     if tuple(settings["explainers"]) != usual.explainers:
         words.append(f"--explainers {','.join(settings['explainers'])}")
-    for name in ("graphs", "repeated", "slow", "seeds", "trainings", "budget"):
-        if settings[name] != getattr(usual, name):
-            words.append(f"--{name} {settings[name]}")
+    numbers = ("graphs", "repeated", "slow", "seeds", "trainings", "budget")
+    words += [f"--{n} {settings[n]}" for n in numbers if settings[n] != getattr(usual, n)]
     return " ".join([*words, "--out denseflip-arena"])
 
 
