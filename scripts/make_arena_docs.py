@@ -22,7 +22,7 @@ from markers import fill
 
 from denseflip.arena.arena_page import plot_price
 from denseflip.arena.peers import default_explainers, is_own
-from denseflip.arena.plan import Settings, choose_sides
+from denseflip.arena.plan import Settings
 from denseflip.experiments.table import Table
 from denseflip.report.canvas import save_figure
 
@@ -134,9 +134,11 @@ def command_of(settings: Row) -> str:
     words = ["denseflip arena"] + (["--gretel path/to/GRETEL"] if checkout else [])
     sides = {name: tuple(kinds) for name, kinds in settings["sides"].items()}
     if sides != usual.sides:
-        words.append(f"--datasets {','.join(sides)}")
-        if sides != choose_sides(usual.sides, list(sides), ()):
-            words.append(f"--classifiers {','.join(dict.fromkeys(sum(sides.values(), ())))}")
+        named = [
+            name if kinds == usual.sides.get(name) else "@".join((name, *kinds))
+            for name, kinds in sides.items()
+        ]
+        words.append(f"--datasets {','.join(named)}")
     if tuple(settings["explainers"]) != usual.explainers:
         words.append(f"--explainers {','.join(settings['explainers'])}")
     numbers = ("graphs", "repeated", "slow", "seeds", "trainings", "budget")

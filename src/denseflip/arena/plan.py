@@ -81,10 +81,22 @@ def choose_sides(
     Parameters
     ----------
     known : the usual ones.
-    datasets : data sets; empty for the usual ones.
+    datasets : data sets, also with their kinds (``mice@linear@gcn``); empty for the usual ones.
     kinds : kinds of classifiers; empty for the usual ones of each data set, or all.
+
+    Examples
+    --------
+    >>> choose_sides({"mice": ("gcn",), "aut": ("gin",)}, ["mice", "aut@knn"], ())
+    {'mice': ('gcn',), 'aut': ('knn',)}
     """
-    return {name: kinds or known.get(name, tuple(KINDS)) for name in datasets or known}
+    sides = {}
+    for text in datasets or known:
+        name, *own = text.split("@")
+        if own and set(own) <= KINDS.keys():
+            sides[name] = tuple(own)
+        else:
+            sides[text] = kinds or known.get(text, tuple(KINDS))
+    return sides
 
 
 @dataclass

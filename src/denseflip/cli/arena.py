@@ -46,8 +46,8 @@ def arena(
         best@edits), random, greedy, GNNExplainer, PGExplainer, saliency, integrated-gradients,
         DiCE-kdtree, DiCE-genetic, DiCE-random, GRETEL-OBS, GRETEL-iRand, or your own
         module:function. Default: all that are installed.
-    datasets : Comma-separated data sets, by name or file. Default: synthetic, mice, aut and
-        synthetic:strength=0.
+    datasets : Comma-separated data sets, by name or file, also with their classifiers, such as
+        mice@linear@gcn. Default: synthetic, mice, aut and synthetic:strength=0.
     classifiers : Comma-separated kinds: linear, knn, forest, gcn, gin. Default: those of the
         protocol, or all on a data set that is not part of it.
     gretel : Folder with the source of GRETEL v2, to include its explainers.

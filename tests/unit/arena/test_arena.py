@@ -329,6 +329,10 @@ def test_repeats_are_of_some_graphs_and_slow_explainers_run_on_fewer(place, tmp_
     assert choose_sides({"a": ("gin",)}, (), ()) == {"a": ("gin",)}
     assert choose_sides({"a": ("gin",)}, ("a", "b"), ()) == {"a": ("gin",), "b": tuple(KINDS)}
     assert choose_sides({"a": ("gin",)}, (), ("knn",)) == {"a": ("knn",)}
+    assert choose_sides({}, ("a@gcn@gin", "b@c"), ("knn",)) == {
+        "a": ("gcn", "gin"),
+        "b@c": ("knn",),
+    }
 
 
 def test_instability_compares_what_differs_in_nothing_else():
