@@ -110,8 +110,8 @@ def run_lines(facts: Row, cards: list[Row]) -> Iterator[str]:
     )
     yield (
         f"The first {settings['repeated']} graphs were explained again with {settings['seeds']} "
-        f"seeds, with renumbered nodes and on {settings['trainings']} trainings; DiCE explained "
-        f"{settings['slow']} graphs."
+        f"seeds, with renumbered nodes and on {settings['trainings']} trainings. Slow explainers "
+        f"explained {settings['slow']} graphs."
     )
     failures = len(facts["failures"])
     yield f"{failures} trials could not be run." if failures else "All planned trials ran."

@@ -132,7 +132,7 @@ def solve(task: Task, opened: _Opened, ready: Any = lambda: None) -> Reply:
         reply.problem = "budget spent"
     except Exception as error:  # a peer may raise anything
         reply.problem = said(error, 160)
-    reply.seconds = time.process_time() - started - meter.training_seconds
+    reply.seconds = time.process_time() - started - meter.spent_seconds
     if reply.codes is not None and task.renumbering:
         reply.codes = renumber(Graph(graph.n_nodes, reply.codes), order).codes
         reply.result = None

@@ -95,7 +95,8 @@ class Meter:
     forwards, backwards : graphs passed through the classifier by the search, and back.
     background : graphs of the data set that were labelled.
     training : forwards and backwards of a peer's own training.
-    training_seconds : processor seconds of that training.
+    training_seconds : processor seconds of that training, also if it was done for another graph.
+    spent_seconds : processor seconds of training during this search.
     """
 
     budget: int
@@ -104,6 +105,7 @@ class Meter:
     background: int = 0
     training: int = 0
     training_seconds: float = 0.0
+    spent_seconds: float = 0.0
     phase: Phase = "search"
     strict: bool = True
 
@@ -138,7 +140,9 @@ class Meter:
         finally:
             self.phase = before
             if phase == "training":
-                self.training_seconds += time.process_time() - started
+                taken = time.process_time() - started
+                self.training_seconds += taken
+                self.spent_seconds += taken
 
     def watch(self, module: Any) -> Any:
         """Count every graph that passes through a torch module, forward and backward."""

@@ -58,7 +58,7 @@ def arena(
     graphs : Graphs per data set. Default: 30.
     repeated : Graphs that are explained again with other seeds, with renumbered nodes and on the
         other trainings. Default: 4.
-    slow : Graphs that slow explainers (DiCE) run on. Default: 3.
+    slow : Graphs that slow explainers (DiCE, GRETEL-iRand) run on. Default: 3.
     seeds : Seeds of stochastic explainers. Default: 5.
     trainings : Trainings of each classifier. Default: 3.
     budget : Largest number of forward and backward passes per explanation. Default: 2000.

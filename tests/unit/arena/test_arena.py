@@ -56,6 +56,13 @@ def spend(problem):
     while True:
         problem.label_of(problem.graph)
 
+def trained(problem):
+    def train():
+        started = time.process_time()
+        while time.process_time() - started < 0.3:
+            pass
+    problem.once("fit", train)
+
 def loud(problem):
     print("hello")
     for graph, label in problem.background:
@@ -138,6 +145,14 @@ def test_what_is_trained_once_is_charged_every_time(opened):
     for _ in range(2):
         problem.once("fit", lambda: problem.labels_of(problem.graphs[:3]))
     assert problem.meter.training == 6
+    assert problem.meter.training_seconds == pytest.approx(2 * problem.meter.spent_seconds)
+
+
+def test_seconds_of_the_search_leave_out_training_whoever_did_it(opened, child):
+    for _ in range(2):
+        reply = child.solve(make_task(opened, "bad_peers:trained"), 60)
+        assert reply.training_seconds >= 0.3
+        assert 0 <= reply.seconds < 0.2
 
 
 def test_edits_in_order_end_at_the_first_flip(opened):

@@ -72,6 +72,7 @@ class Gretel(Peer):
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
         self.module, self.kind = EXPLAINERS[name]
+        self.slow = name == "GRETEL-iRand"  # it lists pairs of nodes for seconds
 
     def prepare(self) -> None:
         """Import the checkout, which takes seconds that are not part of the search."""
