@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from statistics import fmean, median
 from typing import Any
 
 from denseflip._version import __version__
 from denseflip.arena import scores
+from denseflip.arena.peers import is_own
 from denseflip.arena.plan import ArenaPlan
 from denseflip.errors import MissingExtraError
 from denseflip.experiments.measure_charts import Picture, Shown, method_charts
@@ -31,6 +31,7 @@ _SHOWN = (
     Shown("cells_in_range", "cells in range", share=True),
     Shown("robustness_1", "stable to noise", share=True),
 )
+_EDITS = "edits / fewest"
 _PRICE = ("true as read", "in range", "stable to noise")
 
 
@@ -42,6 +43,7 @@ def write_arena(plan: ArenaPlan, outcome: Outcome, folder: Path) -> tuple[list[T
     """
     rows = scores.trial_rows(outcome.records.values())
     tables = [
+        scores.overall_table(rows),
         scores.winner_table(rows),
         scores.score_table(rows),
         scores.trust_table(rows),
@@ -103,84 +105,71 @@ def _pictures(rows: Sequence[scores.Row], folder: Path) -> list[Picture]:
         for row in rows
         if not row["renumbering"] and not row["training"]
     ]
-    price = plot_price(rows)
+    price = plot_price(scores.overall_table(rows))
     if price is None:
         return method_charts(plain, _SHOWN, folder=folder)
     save_figure(price, folder / "price.svg", force=True)
     alt = "Edits of each explainer against truth as read, range and stability of its answers."
     caption = (
-        "The price of a sentence. Each mark is an explainer over all classifiers: its edits, "
-        "relative to the fewest of any explainer on the same graph (median), and the share of its "
-        "answers that are true as read, end in the range of real graphs, or survive noise."
+        "The price of a sentence, over all classifiers: the edits of each explainer, relative to "
+        "the fewest of any explainer on the same graph (median), and the share of its answers that "
+        "are true as read, end in the range of real graphs, or survive noise. Methods of denseflip "
+        "are green."
     )
     picture = Picture("The price of a sentence", page_figure([price], alt, caption))
     return [picture, *method_charts(plain, _SHOWN, folder=folder)]
 
 
-def price_of(rows: Sequence[scores.Row]) -> dict[str, tuple[float, tuple[float | None, ...]]]:
-    """Explainer → its edits relative to the fewest on each graph, and the three shares.
+def plot_price(overall: Table) -> Any:
+    """Draw edits, truth as read, range and stability, one line per explainer; None without any.
 
-    Of trials with seed 0 and training 0.
+    Parameters
+    ----------
+    overall : the table of `scores.overall_table`.
     """
-    chosen = [row for row in rows if row["found"] and "cells" in row]
-    fewest: dict[tuple[str, str, str], int] = {}
-    for row in chosen:
-        key = (row["data"], row["oracle"], row["graph"])
-        fewest[key] = min(row["ged"], fewest.get(key, row["ged"]))
-    by_name: dict[str, list[scores.Row]] = {}
-    for row in chosen:
-        by_name.setdefault(row["explainer"], []).append(row)
-    out: dict[str, tuple[float, tuple[float | None, ...]]] = {}
-    for name, members in by_name.items():
-        ratio = median(
-            row["ged"] / max(1, fewest[row["data"], row["oracle"], row["graph"]]) for row in members
-        )
-        sides = [row["side"] == "in range" for row in members if row.get("side")]
-        noise = [row["robustness_1"] for row in members if row["robustness_1"] is not None]
-        shares = (
-            scores.share_true(members),
-            fmean(sides) if sides else None,
-            fmean(noise) if noise else None,
-        )
-        out[name] = (ratio, shares)
-    return out
-
-
-def plot_price(rows: Sequence[scores.Row]) -> Any:
-    """Draw edits against truth as read, range and stability; None without valid answers."""
-    prices = price_of(rows)
-    if not prices:
+    rows = [dict(zip(overall.columns, row, strict=True)) for row in overall.rows]
+    known = [row for row in rows if row[_EDITS] is not None]
+    if not known:
         return None
+    height = 1.0 + 0.2 * len(known)
     with style():
-        figure = new_figure(11, 3.9)
-        for i, title in enumerate(_PRICE):
-            axes = figure.add_axes((0.05 + 0.325 * i, 0.15, 0.17, 0.73))
-            _draw_price(axes, title, {n: (x, ys[i]) for n, (x, ys) in prices.items()})
+        figure = new_figure(9, height)
+        for i, title in enumerate((_EDITS, *_PRICE)):
+            place = (0.21 + 0.197 * i, 0.45 / height, 0.175, 1 - 0.85 / height)
+            axes = figure.add_axes(place)
+            colours = [MEASURED if is_own(row["explainer"]) else QUIET for row in known]
+            _draw_price(axes, title, [row[title] for row in known], colours, share=i > 0)
+            axes.set_yticks(range(len(known)), [])
+        figure.axes[0].set_yticklabels([_name(row) for row in known])
     return figure
 
 
-def _draw_price(axes: Any, title: str, points: dict[str, tuple[float, float | None]]) -> None:
-    known = sorted((y, x, name) for name, (x, y) in points.items() if y is not None)
-    taken: list[float] = []
-    for y, x, name in known:
-        axes.plot([x], [y], marker="o", ms=5.5, color=MEASURED, clip_on=False, zorder=3)
-        at = max(y, taken[-1] + 0.045) if taken else y
-        taken.append(at)
-        axes.annotate(
-            words(name, 24),
-            (x, y),
-            xytext=(1.02, at),
-            textcoords=axes.get_yaxis_transform(),
-            fontsize=6.2,
-            va="center",
-            color=INK,
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "lw": 0.35, "color": AXIS},
-        )
-    axes.set_xscale("log")
-    axes.set_ylim(0, 1)
-    axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-    axes.set_xlabel("edits / fewest edits", fontsize=8)
-    axes.tick_params(labelsize=7.5, color=AXIS, labelcolor=QUIET)
+def _name(row: dict[str, Any]) -> str:
+    limited = " (removals)" if row["removal only"] else ""
+    return words(f"{row['explainer']}{limited}", 36)
+
+
+def _draw_price(
+    axes: Any, title: str, values: list[float | None], colours: list[str], *, share: bool
+) -> None:
+    for y, (x, colour) in enumerate(zip(values, colours, strict=True)):
+        if x is not None:
+            axes.hlines(y, 0 if share else 1, x, colour, lw=1)
+            axes.plot(x, y, "o", ms=5, color=colour, clip_on=False, zorder=3)
+    axes.set_ylim(len(values) - 0.5, -0.5)
+    if share:
+        axes.set_xlim(0, 1)
+        axes.set_xticks([0, 0.5, 1], ["0", "50", "100"])
+    else:
+        highest = max(x for x in values if x is not None)
+        ticks = [k for k in (1, 2, 5, 10, 20, 50, 100, 200, 500) if k <= max(2, highest)]
+        axes.set_xscale("log")
+        axes.set_xlim(0.9, None)
+        axes.set_xticks(ticks, map(str, ticks))
+        axes.set_xticks([], minor=True)
+    axes.tick_params(labelsize=7.5, color=AXIS, labelcolor=INK)
+    axes.tick_params(axis="y", length=0)
     axes.grid(color=GRID, linewidth=0.6)
-    axes.set_title(words(title), fontsize=9.5, weight="bold", loc="left", pad=6)
+    axes.set_title(
+        words(f"{title} (%)" if share else title), fontsize=8.5, weight="bold", loc="left", pad=6
+    )

@@ -9,12 +9,13 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import signal
 import struct
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,6 +33,9 @@ from denseflip.oracles.renumbered import renumber
 from denseflip.runs.sources import DataSpec, load_data
 
 OPENING_SECONDS = 600.0  # for imports, the data set and the classifier
+# The limit is processor time, so that a busy machine changes no result. A process that sleeps ends
+# after this multiple of it on the clock.
+_PATIENCE = 10
 _READY = b"ready"
 
 
@@ -48,6 +52,7 @@ class Task:
     seed: int
     budget: int
     renumbering: int  # seed of a random numbering of the nodes; 0 for none
+    seconds: float = 0.0  # limit of its processor time; 0 for none
 
 
 @dataclass
@@ -59,11 +64,13 @@ class Reply:
     codes : the edges of the answer as codes, in the numbering of the data set; None without one.
     result : the result of a method of denseflip, if the nodes were not renumbered.
     problem : why there is no answer: a crash, a time-out, an invalid answer; else empty.
+    counted : whether the counts are known; not after a crash or a time-out.
     """
 
     codes: Codes | None = None
     result: Counterfactual | None = None
     problem: str = ""
+    counted: bool = True
     forwards: int = 0
     backwards: int = 0
     background: int = 0
@@ -116,7 +123,7 @@ def solve(task: Task, opened: _Opened, ready: Any = lambda: None) -> Reply:
         graph = renumber(graph, np.argsort(order))
     meter = Meter(task.budget)
     ready()
-    started = time.perf_counter()
+    started = time.process_time()
     reply = Reply()
     try:
         answer = explainer.explain(Problem(frozen, dataset, graph, task.seed, meter, order, kept))
@@ -124,8 +131,8 @@ def solve(task: Task, opened: _Opened, ready: Any = lambda: None) -> Reply:
     except BudgetSpentError:
         reply.problem = "budget spent"
     except Exception as error:  # a peer may raise anything
-        reply.problem = f"{type(error).__name__}: {said(error, 160)}"
-    reply.seconds = time.perf_counter() - started - meter.training_seconds
+        reply.problem = said(error, 160)
+    reply.seconds = time.process_time() - started - meter.spent_seconds
     if reply.codes is not None and task.renumbering:
         reply.codes = renumber(Graph(graph.n_nodes, reply.codes), order).codes
         reply.result = None
@@ -145,8 +152,6 @@ def _read(answer: Answer | Any, graph: Graph) -> tuple[Codes | None, Counterfact
 
 def serve() -> None:
     """Answer tasks from standard input until it ends."""
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -155,11 +160,24 @@ def serve() -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     opened = _Opened()
     while (data := _receive(sys.stdin.buffer)) is not None:
+        task: Task = pickle.loads(data)
+
+        def start(seconds: float = task.seconds) -> None:
+            _send(out, _READY)
+            _limit_processor(seconds)
+
         try:
-            reply = solve(pickle.loads(data), opened, lambda: _send(out, _READY))
+            reply = solve(task, opened, start)
         except Exception as error:  # before the explainer started
-            reply = Reply(problem=f"not started: {type(error).__name__}: {said(error, 300)}")
+            reply = Reply(problem=f"not started: {said(error, 300)}")
+        _limit_processor(0)
         _send(out, pickle.dumps(reply))
+
+
+def _limit_processor(seconds: float) -> None:
+    """End this process after so many seconds of processor time; 0 for no limit. Unix only."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _end_with(parent: int) -> None:
@@ -185,6 +203,8 @@ def _receive(source: IO[bytes]) -> bytes | None:
 
 # ---- in the worker ------------------------------------------------------------------------------
 
+# Exit codes of a child that was ended because of its time.
+_LATE = [-getattr(signal, name, 0) for name in ("SIGPROF", "SIGKILL")]
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -201,7 +221,7 @@ class Child:
         Parameters
         ----------
         task : what to run.
-        seconds : time limit of the explainer, once everything is open.
+        seconds : limit of the explainer's processor time, once everything is open.
 
         Raises
         ------
@@ -212,18 +232,16 @@ class Child:
             process = self._started()
             assert process.stdin is not None
             try:
-                _send(process.stdin, pickle.dumps(task))
+                _send(process.stdin, pickle.dumps(replace(task, seconds=seconds)))
                 reply = self._wait(process, OPENING_SECONDS)
                 if reply == _READY:
-                    started = time.perf_counter()
-                    reply = self._wait(process, seconds)
+                    reply = self._wait(process, _PATIENCE * seconds)
                     if reply is None:
-                        taken = time.perf_counter() - started
                         ended = process.poll()
                         self.stop()
-                        late = taken >= seconds
+                        late = ended in _LATE
                         why = f"no answer within {seconds:g} s" if late else f"crashed ({ended})"
-                        return Reply(problem=why, seconds=taken)
+                        return Reply(problem=why, counted=False, seconds=seconds)
             except (BrokenPipeError, OSError):
                 reply = None
             if reply is None:
@@ -255,6 +273,7 @@ class Child:
         reader.join(seconds)
         if reader.is_alive():
             process.kill()
+            process.wait()
             reader.join()
             return None
         if found[0] is None:

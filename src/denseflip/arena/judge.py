@@ -11,13 +11,14 @@ import numpy as np
 from denseflip.arena.child import Reply
 from denseflip.arena.frozen import open_frozen
 from denseflip.arena.problem import labels_of
-from denseflip.counterfactual import Counterfactual, Label, Status
+from denseflip.counterfactual import Counterfactual, Label, Reading, Status
 from denseflip.datasets import Dataset
 from denseflip.experiments.worker import planted_in
 from denseflip.graph import Cells, Edits, Graph
 from denseflip.graph.pairs import decode
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.session import Session
+from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.reference import FEWEST, prediction_interval
 
 #: Measures of `denseflip.metrics` that are taken of every answer that is described.
@@ -69,6 +70,8 @@ class Judge:
             "background_calls": reply.background,
             "training_calls": reply.training,
         }
+        if not reply.counted:
+            row |= dict.fromkeys(name for name in row if name.endswith(("wards", "calls")))
         if reply.codes is None:
             return row
         after = Graph(graph.n_nodes, np.asarray(reply.codes, dtype=np.int64))
@@ -118,7 +121,9 @@ class Judge:
         there = np.isin(changed, graph.codes)
         n = graph.n_nodes
         edits = Edits(tuple(decode(changed[~there], n)), tuple(decode(changed[there], n)))
-        result = own or Counterfactual(Status.FOUND, graph, edits, before, label)
+        result = Counterfactual(Status.FOUND, graph, edits, before, label)
+        if own is not None and own.as_read is not None and own.as_read.language != "pairs":
+            result = own  # it has a sentence of its own
         regions = nodes.taxonomy() if nodes.regions else None
         case = Case(
             result,
@@ -132,12 +137,14 @@ class Judge:
             planted=planted_in(self.dataset),
         )
         row: dict[str, Any] = {name: MEASURES[name](case) for name in DESCRIBED}
-        row["language"] = None if case.claim is None else case.claim.language
-        row["side"] = None if regions is None else self.side(result, Cells(regions))
+        row["claim"] = None if case.claim is None else _claimed(case.claim, case.own_reading)
+        row["side"] = None
+        if case.claim is not None and case.claim.regions is not None:
+            row["side"] = self.side(result, Cells(case.claim.regions), case.claim)
         return row
 
-    def side(self, result: Counterfactual, cells: Cells) -> Side | None:
-        """Where the changed region pairs end, in comparison with real graphs.
+    def side(self, result: Counterfactual, cells: Cells, claim: Claim) -> Side | None:
+        """Where the region pairs that a sentence names end, in comparison with real graphs.
 
         ``in range`` if all of them end in the 95 % prediction interval of the graphs with the new
         label; ``between`` if the others end between the means of the two classes; ``beyond`` if one
@@ -157,7 +164,7 @@ class Judge:
         same, group = groups
         if len(group) < FEWEST or not len(same):
             return None
-        touched = cells.count(result.edits) > 0
+        touched = [cells.number((a, a if b is None else b)) for a, b in claim.places]
         low, high = (end[touched] for end in prediction_interval(group, cells.sizes))
         start = cells.count(result.original)[touched]
         end = cells.count(result.counterfactual)[touched]
@@ -169,3 +176,14 @@ class Judge:
         if inside.all():
             return "in range"
         return "between" if (inside | between | nearer).all() else "beyond"
+
+
+def _claimed(claim: Claim, reading: Reading) -> dict[str, Any]:
+    """What a sentence claims, so that others can test it: places, connections added and removed."""
+    return {
+        "language": claim.language,
+        "taxonomy": claim.taxonomy.name,
+        "reading": reading,
+        "balanced": claim.balanced,
+        "amounts": [[*amount.place, amount.added, amount.removed] for amount in claim.amounts],
+    }

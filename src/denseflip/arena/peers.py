@@ -32,7 +32,10 @@ _ALL: tuple[Explainer, ...] = (
 #: Explainers that are not methods of denseflip.
 PEERS: dict[str, Explainer] = {peer.name: peer for peer in _ALL}
 #: Methods of denseflip that run unless others are named.
-OWN = ("auto", "best", "tight", "race", "tri", "cli", "rcli", "con", "dat+bw", "obs")
+OWN = (
+    *("auto", "auto@gradients", "auto@any-range", "best@edits", "best@edits@gradients", "tight"),
+    *("race", "gradient", "tri", "rcli", "con", "obs"),
+)
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,19 @@ def find_explainer(name: str, checkout: Path | None = None) -> Explainer:
     try:
         return OwnMethod(name)
     except UnknownNameError as error:
+        if "@" in name:
+            raise
         known = (*PEERS, *gretel.EXPLAINERS, *METHODS)
         raise UnknownNameError("explainer", name, known) from error
+
+
+def is_own(name: str) -> bool:
+    """Whether an explainer is a method of denseflip.
+
+    >>> is_own("best@edits"), is_own("saliency")
+    (True, False)
+    """
+    return name.split("@")[0].split("+")[0] in METHODS
 
 
 def default_explainers(checkout: Path | None = None) -> tuple[str, ...]:
@@ -74,11 +88,17 @@ def default_explainers(checkout: Path | None = None) -> tuple[str, ...]:
 
 
 def is_missing(explainer: Explainer) -> Missing | None:
-    """Whether packages of an explainer are not installed; with the line that installs them."""
+    """Why an explainer cannot run: packages to install with pip, or a checkout of another version.
+
+    None if it can.
+    """
     lacking = [pip for module, pip in explainer.needs.items() if not _is_there(module)]
-    if not lacking:
-        return None
-    return Missing(explainer.name, f"not installed; run: pip install {' '.join(lacking)}")
+    if lacking:
+        return Missing(explainer.name, f"not installed; run: pip install {' '.join(lacking)}")
+    if isinstance(explainer, gretel.Gretel):
+        problem = gretel.import_problem(explainer.name, explainer.folder)
+        return Missing(explainer.name, problem) if problem else None
+    return None
 
 
 def _is_there(module: str) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from denseflip.arena.frozen import KINDS, SMALL, Card, freeze
 from denseflip.arena.peers import Missing, find_explainer, is_missing
@@ -17,8 +18,27 @@ from denseflip.experiments.plan import choose_graphs
 from denseflip.runs.identity import source_digest
 from denseflip.runs.sources import DataSpec, data_spec
 
-#: Data sets of the full benchmark. The last has no planted difference, so it is at chance.
-DATASETS = ("synthetic", "mice", "aut", "synthetic:strength=0")
+#: Data sets of the full benchmark and the kinds of classifiers on each. One is planted, one is
+#: accurate on real data, one is real and hard, and the last has no difference: it is at chance.
+PROTOCOL: Mapping[str, tuple[str, ...]] = {
+    "synthetic": ("linear", "gin"),
+    "mice": ("linear", "gcn"),
+    "aut": ("gin",),
+    "synthetic:strength=0": ("linear",),
+}
+
+
+#: The settings of the short form.
+SHORT: Mapping[str, Any] = {
+    "sides": {"synthetic": ("linear", "gin"), "mice": ("linear",)},
+    "graphs": 2,
+    "repeated": 1,
+    "slow": 1,
+    "seeds": 2,
+    "trainings": 2,
+    "budget": 500,
+    "seconds": 20.0,
+}
 
 
 @dataclass(frozen=True)
@@ -27,26 +47,56 @@ class Settings:
 
     Attributes
     ----------
-    datasets, kinds, explainers : what to combine.
+    sides : data set → the kinds of classifiers on it.
+    explainers : the explainers.
     graphs : graphs per data set.
+    repeated : graphs that are explained again: with other seeds, with renumbered nodes, and on the
+        other trainings.
+    slow : graphs that slow explainers run on, once.
     seeds : seeds of stochastic explainers.
-    trainings : trainings of the classifiers that train within seconds; others have one.
-    renumbered : graphs that are explained a second time with renumbered nodes.
+    trainings : trainings of each classifier. The networks of the other trainings are not explained;
+        they only test whether an answer holds for them too.
     budget : largest number of forwards and backwards per explanation.
-    seconds : time limit of one explanation.
+    seconds : limit of the processor time of one explanation.
     checkout : a folder with GRETEL's source, or None.
     """
 
-    datasets: tuple[str, ...] = DATASETS
-    kinds: tuple[str, ...] = tuple(KINDS)
+    sides: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(PROTOCOL))
     explainers: tuple[str, ...] = ()
     graphs: int = 30
+    repeated: int = 4
+    slow: int = 3
     seeds: int = 5
     trainings: int = 3
-    renumbered: int = 10
     budget: int = 2000
-    seconds: float = 60.0
+    seconds: float = 30.0
     checkout: Path | None = None
+
+
+def choose_sides(
+    known: Mapping[str, tuple[str, ...]], datasets: Sequence[str], kinds: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """Data set → kinds of classifiers, of what a user names.
+
+    Parameters
+    ----------
+    known : the usual ones.
+    datasets : data sets, also with their kinds (``mice@linear@gcn``); empty for the usual ones.
+    kinds : kinds of classifiers; empty for the usual ones of each data set, or all.
+
+    Examples
+    --------
+    >>> choose_sides({"mice": ("gcn",), "aut": ("gin",)}, ["mice", "aut@knn"], ())
+    {'mice': ('gcn',), 'aut': ('knn',)}
+    """
+    sides = {}
+    for text in datasets or known:
+        name, *own = text.split("@")
+        if own and set(own) <= KINDS.keys():
+            sides[name] = tuple(own)
+        else:
+            sides[text] = kinds or known.get(text, tuple(KINDS))
+    return sides
 
 
 @dataclass
@@ -71,12 +121,12 @@ def make_arena_plan(
     folder : where the classifiers are kept.
     say : receives a line per classifier.
     """
-    for kind in settings.kinds:
+    for kind in {kind for kinds in settings.sides.values() for kind in kinds}:
         if kind not in KINDS:
             raise UnknownNameError("kind of classifier", kind, KINDS)
     plan = ArenaPlan(settings)
     contenders = _contenders(settings, plan)
-    for name in settings.datasets:
+    for name, kinds in settings.sides.items():
         try:
             spec, dataset = data_spec(name)
         except DatasetError as error:
@@ -84,13 +134,12 @@ def make_arena_plan(
             continue
         plan.sources[spec.name] = name
         ids = choose_graphs(dataset, limit=settings.graphs)
-        for kind in settings.kinds:
-            if "strength=0" in name and kind != "linear":
-                continue  # one classifier at chance is enough
-            sides = _sides(spec, dataset, kind, plan, folder, say)
-            for side in sides:
-                for graph in ids:
-                    plan.trials += _trials(side, graph, ids, contenders, settings)
+        again = choose_graphs(dataset, limit=min(settings.repeated, len(ids)))
+        few = choose_graphs(dataset, limit=min(settings.slow, len(ids)))
+        for kind in kinds:
+            for side in _sides(spec, dataset, kind, plan, folder, say):
+                for one in contenders:
+                    plan.trials += _trials(side, one, settings, few if one[0].slow else ids, again)
     if not plan.trials:
         reasons = "; ".join(f"{one.name}: {one.reason}" for one in plan.skipped)
         msg = f"Nothing to run ({reasons or 'no explainer fits the classifiers'})."
@@ -133,7 +182,7 @@ def _sides(
 ) -> list[Side]:
     """The trainings of one kind of classifier on one data set; none if torch is missing."""
     cards, name = [], spec.name
-    for training in range(plan.settings.trainings if kind in SMALL else 1):
+    for training in range(plan.settings.trainings):
         try:
             card = freeze(name, dataset, kind, training, folder)
         except MissingExtraError as error:
@@ -155,37 +204,39 @@ def _sides(
             tuple(other.weights for j, other in enumerate(cards) if j != i),
         )
         for i, card in enumerate(cards)
+        if not i or kind in SMALL
     ]
 
 
 def _trials(
     side: Side,
-    graph: str,
-    ids: Sequence[str],
-    contenders: Sequence[tuple[Explainer, Contender]],
+    one: tuple[Explainer, Contender],
     settings: Settings,
+    ids: Sequence[str],
+    again: Sequence[str],
 ) -> list[Trial]:
-    """The trials of one graph: all explainers, seeds and, for the first graphs, numberings."""
-    trials = []
-    first = side.card.training == 0
-    for explainer, contender in contenders:
-        if explainer.kinds and side.card.kind not in explainer.kinds:
-            continue
-        seeds = range(settings.seeds if explainer.stochastic and first else 1)
-        ways = [(seed, 0) for seed in seeds]
-        if first and graph in ids[: settings.renumbered]:
-            ways.append((0, 1))
-        trials += [
-            Trial(
-                side=side,
-                contender=contender,
-                graph=graph,
-                seed=seed,
-                renumbering=renumbering,
-                budget=settings.budget,
-                seconds=settings.seconds,
-                described=first and seed == 0 and not renumbering,
-            )
-            for seed, renumbering in ways
-        ]
-    return trials
+    """The trials of one explainer: all graphs once and, for some, other seeds and numberings."""
+    explainer, contender = one
+    if explainer.kinds and side.card.kind not in explainer.kinds:
+        return []
+    again = () if explainer.slow else again
+    if side.card.training:
+        ways = [(graph, 0, 0) for graph in again]
+    else:
+        seeds = range(1, settings.seeds if explainer.stochastic else 1)
+        ways = [(graph, 0, 0) for graph in ids]
+        ways += [(graph, seed, 0) for graph in again for seed in seeds]
+        ways += [(graph, 0, 1) for graph in again]
+    return [
+        Trial(
+            side=side,
+            contender=contender,
+            graph=graph,
+            seed=seed,
+            renumbering=renumbering,
+            budget=settings.budget,
+            seconds=settings.seconds,
+            described=not (side.card.training or seed or renumbering),
+        )
+        for graph, seed, renumbering in ways
+    ]

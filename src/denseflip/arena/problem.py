@@ -17,6 +17,7 @@ from denseflip.datasets import Dataset
 from denseflip.experiments.worker import TimedOracle
 from denseflip.graph import Codes, Graph, Nodes
 from denseflip.oracles.base_session import BudgetSpentError
+from denseflip.oracles.gradients import PairGradient
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.renumbered import RenumberedOracle, renumber
 from denseflip.oracles.session import Session
@@ -35,6 +36,7 @@ class Explainer(Protocol):
     track : what it uses of the classifier: labels, probabilities or gradients.
     stochastic : whether its answer depends on the seed. If so, it runs with every seed.
     removal_only : whether it can only remove edges.
+    slow : whether it takes so long that it runs on the first few graphs only.
     kinds : the kinds of classifiers that it can explain; empty for all.
     needs : the packages that it imports → what to pass to pip.
     """
@@ -42,6 +44,7 @@ class Explainer(Protocol):
     name: str
     stochastic: bool
     removal_only: bool
+    slow: bool
 
     @property
     def track(self) -> Track:
@@ -73,6 +76,7 @@ class Peer:
     track: Track = "labels"
     stochastic = False
     removal_only = False
+    slow = False
     kinds: tuple[str, ...] = ()
     needs: ClassVar[Mapping[str, str]] = {}
 
@@ -91,7 +95,8 @@ class Meter:
     forwards, backwards : graphs passed through the classifier by the search, and back.
     background : graphs of the data set that were labelled.
     training : forwards and backwards of a peer's own training.
-    training_seconds : seconds of that training.
+    training_seconds : processor seconds of that training, also if it was done for another graph.
+    spent_seconds : processor seconds of training during this search.
     """
 
     budget: int
@@ -100,6 +105,7 @@ class Meter:
     background: int = 0
     training: int = 0
     training_seconds: float = 0.0
+    spent_seconds: float = 0.0
     phase: Phase = "search"
     strict: bool = True
 
@@ -127,14 +133,16 @@ class Meter:
     @contextmanager
     def during(self, phase: Phase) -> Iterator[None]:
         """Count what is asked in the block under another phase."""
-        before, started = self.phase, time.perf_counter()
+        before, started = self.phase, time.process_time()
         self.phase = phase
         try:
             yield
         finally:
             self.phase = before
             if phase == "training":
-                self.training_seconds += time.perf_counter() - started
+                taken = time.process_time() - started
+                self.training_seconds += taken
+                self.spent_seconds += taken
 
     def watch(self, module: Any) -> Any:
         """Count every graph that passes through a torch module, forward and backward."""
@@ -158,6 +166,19 @@ class MeteredOracle(TimedOracle):
     def _timed(self, function: Callable[..., Any], *given: Any) -> Any:
         self.meter.count(len(given[-1]))
         return super()._timed(function, *given)
+
+    @property
+    def gradient(self) -> Callable[[Graph, Label], PairGradient]:
+        """The oracle's gradient, if it offers one; each pass counts forward and backward."""
+        inner = self.oracle.gradient  # type: ignore[attr-defined]
+
+        def counted(graph: Graph, label: Label) -> PairGradient:
+            found: PairGradient = inner(graph, label)
+            self.meter.count(found.passes)
+            self.meter.count(found.passes, backward=True)
+            return found
+
+        return counted
 
 
 def labels_of(oracle: Oracle, graphs: Sequence[Graph]) -> list[Label]:

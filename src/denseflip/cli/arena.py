@@ -12,7 +12,7 @@ from denseflip.checks import check_new_folder
 from denseflip.cli.experiments import end, run_stored, show_file, split_words
 from denseflip.cli.options import documented
 
-SHORT_EXPLAINERS = "auto,race,con,random,greedy,GNNExplainer,saliency,integrated-gradients"
+SHORT_EXPLAINERS = "auto,race,con,gradient,random,greedy,GNNExplainer,saliency,integrated-gradients"
 
 
 @documented()
@@ -25,7 +25,8 @@ def arena(
     graphs: Annotated[int | None, typer.Option(min=1)] = None,
     seeds: Annotated[int | None, typer.Option(min=1)] = None,
     trainings: Annotated[int | None, typer.Option(min=1)] = None,
-    renumbered: Annotated[int | None, typer.Option(min=0)] = None,
+    repeated: Annotated[int | None, typer.Option(min=0)] = None,
+    slow: Annotated[int | None, typer.Option(min=1)] = None,
     budget: Annotated[int | None, typer.Option(min=1)] = None,
     time_limit: Annotated[float | None, typer.Option(min=0.1)] = None,
     engine: str | None = "auto",
@@ -41,23 +42,27 @@ def arena(
 
     What to compare
     ---------------
-    explainers : Comma-separated: methods of denseflip, random, greedy, GNNExplainer, PGExplainer,
-        saliency, integrated-gradients, DiCE-kdtree, DiCE-genetic, DiCE-random, GRETEL-OBS,
-        GRETEL-iRand, or your own module:function. Default: all that are installed.
-    datasets : Comma-separated data sets, by name or file. Default: synthetic, mice, aut and
-        synthetic:strength=0.
-    classifiers : Comma-separated kinds: linear, knn, forest, gcn, gin. Default: all.
+    explainers : Comma-separated: methods of denseflip (also auto@gradients, auto@any-range,
+        best@edits), random, greedy, GNNExplainer, PGExplainer, saliency, integrated-gradients,
+        DiCE-kdtree, DiCE-genetic, DiCE-random, GRETEL-OBS, GRETEL-iRand, or your own
+        module:function. Default: all that are installed.
+    datasets : Comma-separated data sets, by name or file, also with their classifiers, such as
+        mice@linear@gcn. Default: synthetic, mice, aut and synthetic:strength=0.
+    classifiers : Comma-separated kinds: linear, knn, forest, gcn, gin. Default: those of the
+        protocol, or all on a data set that is not part of it.
     gretel : Folder with the source of GRETEL v2, to include its explainers.
-    short : A small run of a few minutes: two data sets, two classifiers, two graphs.
+    short : A small run of at most three minutes: two data sets, two graphs of each.
 
     Protocol
     --------
     graphs : Graphs per data set. Default: 30.
+    repeated : Graphs that are explained again with other seeds, with renumbered nodes and on the
+        other trainings. Default: 4.
+    slow : Graphs that slow explainers (DiCE, GRETEL-iRand) run on. Default: 3.
     seeds : Seeds of stochastic explainers. Default: 5.
-    trainings : Trainings of the linear, knn and forest classifiers. Default: 3.
-    renumbered : Graphs that are explained again with renumbered nodes. Default: 10.
+    trainings : Trainings of each classifier. Default: 3.
     budget : Largest number of forward and backward passes per explanation. Default: 2000.
-    time_limit : Seconds per explanation. Default: 60.
+    time_limit : Seconds of processor time per explanation. Default: 30.
 
     Parallel runs
     -------------
@@ -72,33 +77,26 @@ def arena(
     """
     from denseflip.arena.arena_page import write_arena
     from denseflip.arena.peers import default_explainers
-    from denseflip.arena.plan import Settings, make_arena_plan
+    from denseflip.arena.plan import SHORT, Settings, choose_sides, make_arena_plan
 
-    check_new_folder(out, force=force, resumable=True)
+    # A run that was interrupted while it trained has classifiers and no results yet.
+    begun = (out / "classifiers").is_dir() and not (out / "store").exists()
+    check_new_folder(out, force=force or begun, resumable=True)
     names = split_words(explainers) or split_words(SHORT_EXPLAINERS if short else "")
     settings = Settings(
         explainers=tuple(names) or default_explainers(gretel),
         checkout=None if gretel is None else gretel.resolve(),
     )
     if short:
-        settings = replace(
-            settings,
-            datasets=("synthetic", "mice"),
-            kinds=("linear", "gin"),
-            graphs=2,
-            seeds=2,
-            trainings=2,
-            renumbered=1,
-            budget=500,
-            seconds=20.0,
-        )
+        settings = replace(settings, **SHORT)
+    data, kinds = split_words(datasets), tuple(split_words(classifiers))
     given = {
-        "datasets": tuple(split_words(datasets)) or None,
-        "kinds": tuple(split_words(classifiers)) or None,
+        "sides": choose_sides(settings.sides, data, kinds) if data or kinds else None,
         "graphs": graphs,
+        "repeated": repeated,
+        "slow": slow,
         "seeds": seeds,
         "trainings": trainings,
-        "renumbered": renumbered,
         "budget": budget,
         "seconds": time_limit,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pytest
@@ -12,21 +13,22 @@ import pytest
 from cohorts import make_cohort
 from denseflip.arena import scores
 from denseflip.arena.adapters.gretel import check_checkout
-from denseflip.arena.arena_page import price_of, write_arena
+from denseflip.arena.arena_page import write_arena
 from denseflip.arena.child import Child, Task, _Opened, solve
-from denseflip.arena.frozen import freeze, open_frozen, read_card
+from denseflip.arena.frozen import KINDS, freeze, open_frozen, read_card
 from denseflip.arena.judge import Judge
 from denseflip.arena.peers import PEERS, find_explainer, is_missing
-from denseflip.arena.plan import Settings, make_arena_plan
+from denseflip.arena.plan import Settings, choose_sides, make_arena_plan
 from denseflip.arena.problem import Meter, Problem, edit_in_order
 from denseflip.errors import ConfigError, UnknownNameError
 from denseflip.graph import Graph
 from denseflip.oracles.base_session import BudgetSpentError
-from denseflip.oracles.renumbered import renumber
+from denseflip.oracles.renumbered import RenumberedOracle, renumber
 from denseflip.runs.result_store import Store
 from denseflip.runs.run import run_specs
 from denseflip.runs.sources import data_spec
 
+ROOT = Path(__file__).parents[3]
 PEER = """
 import os, time
 import numpy as np
@@ -36,6 +38,10 @@ def crash(problem):
 
 def hang(problem):
     time.sleep(60)
+
+def busy(problem):
+    while True:
+        pass
 
 def fail(problem):
     raise ValueError("no idea")
@@ -49,6 +55,13 @@ def other_size(problem):
 def spend(problem):
     while True:
         problem.label_of(problem.graph)
+
+def trained(problem):
+    def train():
+        started = time.process_time()
+        while time.process_time() - started < 0.3:
+            pass
+    problem.once("fit", train)
 
 def loud(problem):
     print("hello")
@@ -132,6 +145,14 @@ def test_what_is_trained_once_is_charged_every_time(opened):
     for _ in range(2):
         problem.once("fit", lambda: problem.labels_of(problem.graphs[:3]))
     assert problem.meter.training == 6
+    assert problem.meter.training_seconds == pytest.approx(2 * problem.meter.spent_seconds)
+
+
+def test_seconds_of_the_search_leave_out_training_whoever_did_it(opened, child):
+    for _ in range(2):
+        reply = child.solve(make_task(opened, "bad_peers:trained"), 60)
+        assert reply.training_seconds >= 0.3
+        assert 0 <= reply.seconds < 0.2
 
 
 def test_edits_in_order_end_at_the_first_flip(opened):
@@ -170,6 +191,7 @@ def test_an_answer_is_judged_by_a_classifier_of_its_own(opened, name, renumberin
     [
         ("crash", "crashed (3)"),
         ("hang", "no answer within 0.5 s"),
+        ("busy", "no answer within 0.5 s"),
         ("fail", "no idea"),
         ("same", "the answer has the old label"),
         ("other_size", "12"),
@@ -178,11 +200,12 @@ def test_an_answer_is_judged_by_a_classifier_of_its_own(opened, name, renumberin
 )
 def test_a_bad_peer_is_not_found_and_shown(opened, child, function, problem):
     _, dataset, card, path = opened
-    seconds = 0.5 if function == "hang" else 60
+    seconds = 0.5 if function in ("hang", "busy") else 60
     reply = child.solve(make_task(opened, f"bad_peers:{function}"), seconds)
     row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
     assert not row["found"]
     assert problem in row["problem"]
+    assert (row["calls"] is None) == (function in ("crash", "hang", "busy"))
 
 
 def test_the_child_goes_on_after_a_crash_and_ignores_prints(opened, child):
@@ -212,6 +235,19 @@ def test_another_version_of_gretel_is_refused(tmp_path):
         check_checkout(tmp_path)
 
 
+def test_a_checkout_that_cannot_be_imported_is_skipped(tmp_path, monkeypatch):
+    monkeypatch.setattr("denseflip.arena.peers._is_there", lambda module: True)
+    (tmp_path / "README.md").write_text("# GRETEL (v2.0)\n")
+    for module, text in {"heuristic/obs": "import no_such_package", "search/i_rand": ""}.items():
+        path = tmp_path / "src" / "explainer" / f"{module}.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    missing = is_missing(find_explainer("GRETEL-OBS", tmp_path))
+    assert missing is not None
+    assert "No module named 'no_such_package'" in missing.reason
+    assert is_missing(find_explainer("GRETEL-iRand", tmp_path)) is None
+
+
 def test_a_peer_that_is_not_installed_is_skipped_with_the_pip_line(monkeypatch):
     monkeypatch.setattr("denseflip.arena.peers._is_there", lambda module: module != "captum")
     missing = is_missing(PEERS["saliency"])
@@ -222,7 +258,13 @@ def test_a_peer_that_is_not_installed_is_skipped_with_the_pip_line(monkeypatch):
 def test_a_run_is_resumed_and_written(place, tmp_path):
     data = str(place / "toy.dfd")
     settings = Settings(
-        (data,), ("linear",), ("con", "random", "bad_peers:same"), 2, 2, 2, 1, 200, 30.0
+        {data: ("linear",)},
+        ("con", "random", "bad_peers:same"),
+        graphs=2,
+        repeated=1,
+        seeds=2,
+        trainings=2,
+        budget=200,
     )
     plan = make_arena_plan(settings, tmp_path / "classifiers")
     store = Store(tmp_path / "store")
@@ -231,20 +273,81 @@ def test_a_run_is_resumed_and_written(place, tmp_path):
     assert run_specs(plan.trials, store).reused == len(plan.trials)
     tables, remarks = write_arena(plan, first, tmp_path)
     assert not remarks
-    rows = scores.trial_rows(first.records.values())
-    by_name = {row[2]: dict(zip(tables[1].columns, row, strict=True)) for row in tables[1].rows}
+    by_name = {row[2]: dict(zip(tables[2].columns, row, strict=True)) for row in tables[2].rows}
     assert by_name["bad_peers:same"]["validity"] == 0
     assert by_name["con"]["validity"] == 1
-    reasons = {row[3] for row in tables[4].rows}
+    reasons = {row[3] for row in tables[5].rows}
     assert "the answer has the old label" in reasons
-    assert price_of(rows)["con"][0] >= 1
+    overall = {row[0]: dict(zip(tables[0].columns, row, strict=True)) for row in tables[0].rows}
+    assert overall["con"]["edits / fewest"] >= 1
+    assert overall["bad_peers:same"]["edits / fewest"] is None
     facts = json.loads((tmp_path / "arena.json").read_text())
     assert facts["trials"] == len(plan.trials)
     assert (tmp_path / "figures" / "price.svg").is_file()
-    verify = {}
-    script = Path(__file__).parents[3] / "scripts" / "verify_arena.py"
-    exec(compile(script.read_text(), str(script), "exec"), verify)
-    assert verify["main"](tmp_path) == 0
+    verify = run_path(str(ROOT / "scripts" / "verify_arena.py"))["main"]
+    assert verify(tmp_path) == 0
+    scored = (tmp_path / "scores.csv").read_text()
+    (tmp_path / "scores.csv").write_text(scored.replace("labels,False,2,", "labels,False,3,"))
+    assert verify(tmp_path) == 3  # the number of graphs of each explainer
+    lines = (tmp_path / "trials.jsonl").read_text().splitlines()
+    changed = {**json.loads(lines[-1]), "ged": 1000}
+    (tmp_path / "scores.csv").write_text(scored)
+    (tmp_path / "trials.jsonl").write_text("\n".join([*lines[:-1], json.dumps(changed)]) + "\n")
+    assert verify(tmp_path) == 2  # the distance, and the hash of all trials
+
+
+def test_the_docs_are_written_from_a_run(place, tmp_path, monkeypatch):
+    settings = Settings({str(place / "toy.dfd"): ("linear",)}, ("auto", "random"), 3, 1, 1, 2, 2)
+    plan = make_arena_plan(settings, tmp_path / "classifiers")
+    write_arena(plan, run_specs(plan.trials, Store(tmp_path / "store")), tmp_path)
+    docs = tmp_path / "docs"
+    (docs / "images").mkdir(parents=True)
+    for page in ("arena.md", "comparison.md"):
+        (docs / page).write_text((ROOT / "docs" / page).read_text())
+    script = ROOT / "scripts" / "make_arena_docs.py"
+    monkeypatch.syspath_prepend(str(script.parent))
+    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path), "--docs", str(docs)])
+    run_path(str(script), run_name="__main__")
+    page = (docs / "arena.md").read_text()
+    facts = json.loads((tmp_path / "arena.json").read_text())
+    assert facts["sha256"] in page
+    assert "| cohort | linear | edits |" in page
+    assert "The price of a sentence: `auto` makes" in (docs / "comparison.md").read_text()
+    assert (docs / "images" / "arena-price.png").stat().st_size > 1000
+    assert (docs / "_static" / "arena" / "overall.csv").is_file()
+
+
+def test_the_explainer_of_the_docs_works(opened, tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "arena.md").read_text()
+    (tmp_path / "my_module.py").write_text(page.split("```python\n")[1].split("```")[0])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    _, dataset, card, path = opened
+    reply = solve(make_task(opened, "my_module:shrink"), _Opened())
+    row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
+    explainer = find_explainer("my_module:shrink")
+    assert (explainer.removal_only, explainer.stochastic) == (True, False)
+    assert reply.problem == ""
+    assert row["found"]
+    assert row["added"] == 0
+
+
+def test_repeats_are_of_some_graphs_and_slow_explainers_run_on_fewer(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(find_explainer("random"), "slow", True, raising=False)
+    data = str(place / "toy.dfd")
+    settings = Settings({data: ("linear",)}, ("con", "random"), 6, 2, 1, 3, 2)
+    plan = make_arena_plan(settings, tmp_path)
+    trials = [(t.contender.name, t.side.card.training, t.seed, t.renumbering) for t in plan.trials]
+    assert trials.count(("con", 0, 0, 0)) == 6
+    assert trials.count(("con", 0, 2, 0)) == trials.count(("con", 0, 0, 1)) == 2
+    assert trials.count(("con", 1, 0, 0)) == 2
+    assert [t for t in trials if t[0] == "random"] == [("random", 0, 0, 0)]
+    assert choose_sides({"a": ("gin",)}, (), ()) == {"a": ("gin",)}
+    assert choose_sides({"a": ("gin",)}, ("a", "b"), ()) == {"a": ("gin",), "b": tuple(KINDS)}
+    assert choose_sides({"a": ("gin",)}, (), ("knn",)) == {"a": ("knn",)}
+    assert choose_sides({}, ("a@gcn@gin", "b@c"), ("knn",)) == {
+        "a": ("gcn", "gin"),
+        "b@c": ("knn",),
+    }
 
 
 def test_instability_compares_what_differs_in_nothing_else():
@@ -255,6 +358,34 @@ def test_instability_compares_what_differs_in_nothing_else():
     assert scores.instability(rows, "seed") == pytest.approx(2 / 3)
     assert scores.instability(rows, "training") == 0
     assert scores.instability(rows, "renumbering") is None
+
+
+@pytest.mark.parametrize("renumbering", [0, 1])
+def test_methods_use_labels_only_unless_they_are_to_use_gradients(opened, renumbering):
+    found = {}
+    for name in ("race", "race@gradients", "gradient"):
+        reply = solve(make_task(opened, name, renumbering=renumbering), _Opened())
+        assert reply.problem == ""
+        found[name] = reply
+        explainer = find_explainer(name)
+        assert explainer.track == ("labels" if name == "race" else "gradients")
+    assert found["race"].backwards == 0
+    assert found["race@gradients"].backwards > 0
+    assert found["gradient"].backwards > 0
+    with pytest.raises(UnknownNameError, match="any-range"):
+        find_explainer("auto@in-rnge")
+
+
+def test_gradients_do_not_depend_on_the_numbering(opened):
+    _, dataset, card, path = opened
+    oracle, graph = open_frozen(path, card.sha256).oracle, dataset.graphs[0]
+    order = np.random.default_rng(0).permutation(12)
+    renumbered = RenumberedOracle(oracle, order).gradient(renumber(graph, np.argsort(order)), 0)
+    plain = oracle.gradient(graph, 0)
+    for u, v in [(0, 1), (3, 7), (2, 11)]:
+        here = np.array([u * 12 + v])
+        a, b = sorted((order[u], order[v]))
+        assert renumbered.at(here)[0] == pytest.approx(plain.at(np.array([a * 12 + b]))[0])
 
 
 @pytest.mark.parametrize("kind", ["gcn", "gin"])

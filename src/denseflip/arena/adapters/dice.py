@@ -15,6 +15,7 @@ class Dice(Peer):
 
     track = "probabilities"
     stochastic = True
+    slow = True
     kinds = ("linear",)
     needs: ClassVar = {"dice_ml": "dice-ml", "pandas": "pandas"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import random
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -41,6 +42,23 @@ def check_checkout(folder: Path) -> None:
             raise ConfigError(msg)
 
 
+def import_problem(name: str, folder: Path) -> str:
+    """Why an explainer of a checkout cannot be imported; empty if it can. In another process."""
+    code = (
+        "import sys, importlib as i; sys.path.insert(0, sys.argv[1]); i.import_module(sys.argv[2])"
+    )
+    with tempfile.TemporaryDirectory() as place:  # it writes logs
+        command = [sys.executable, "-c", code, str(folder), EXPLAINERS[name][0]]
+        ended = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    if not ended.returncode:
+        return ""
+    last = (ended.stderr.strip().splitlines() or ["no message"])[-1]
+    return (
+        f"this checkout of GRETEL cannot be imported ({last[:160]}). Install what it needs, or use "
+        "v2 of July 2025."
+    )
+
+
 class Gretel(Peer):
     """An explainer of GRETEL, with its default settings."""
 
@@ -54,6 +72,7 @@ class Gretel(Peer):
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
         self.module, self.kind = EXPLAINERS[name]
+        self.slow = name == "GRETEL-iRand"  # it lists pairs of nodes for seconds
 
     def prepare(self) -> None:
         """Import the checkout, which takes seconds that are not part of the search."""

@@ -33,7 +33,7 @@ class UserFunction(Peer):
         if not callable(self.function):
             msg = f"Explainer {text}: not a function of a problem, nor an object with explain."
             raise ConfigError(msg)
-        for name in ("track", "stochastic", "removal_only", "kinds"):
+        for name in ("track", "stochastic", "removal_only", "slow", "kinds"):
             setattr(self, name, getattr(made, name, getattr(self, name)))
 
     def explain(self, problem: Problem) -> Any:
