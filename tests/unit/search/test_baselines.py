@@ -67,8 +67,8 @@ def test_obs_takes_handfuls_in_turn_from_edges_and_others():
 
 
 def test_obs_goes_on_with_what_is_left_when_one_list_is_empty():
-    for graph in (complete(4), empty(4)):
-        steps = islice(Bidirectional()(problem(graph)), 2)
+    for one in (complete(4), empty(4)):
+        steps = islice(Bidirectional()(problem(one)), 2)
         assert [len(s.toggled) for s in steps] == [5, 1]
 
 
