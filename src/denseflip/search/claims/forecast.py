@@ -156,17 +156,17 @@ def is_ranked(probe: Probe) -> TypeGuard[Forecast]:
     return isinstance(probe, Forecast) and not probe.exact
 
 
-def by_gain(test: ClaimTest, moves: Sequence[Move]) -> Sequence[Move]:
+def by_gain(test: ClaimTest, moves: Sequence[Move]) -> list[Move]:
     """The moves, the largest expected gain at their full amount first if there is a gradient."""
     probe = test.probe
     if not isinstance(probe, Forecast):
-        return moves
+        return list(moves)
     gains = _gains_of(test, probe, moves[:_RANKED])
     order = sorted(range(len(gains)), key=lambda i: -gains[i])
     return [*(moves[i] for i in order), *moves[len(gains) :]]
 
 
-def by_effort(test: ClaimTest, moves: Sequence[Move], most: int) -> Sequence[Move]:
+def by_effort(test: ClaimTest, moves: Sequence[Move], most: int) -> list[Move]:
     """The moves to try alone, at most this number.
 
     If a gradient ranks them: a few, those expected to flip with the least effort first. Moves that
@@ -174,7 +174,7 @@ def by_effort(test: ClaimTest, moves: Sequence[Move], most: int) -> Sequence[Mov
     """
     probe = test.probe
     if not is_ranked(probe):
-        return moves[:most]
+        return list(moves[:most])
     gains = _gains_of(test, probe, moves[:_RANKED])
     needed = -probe.score
 
