@@ -233,7 +233,9 @@ def show(page: Any, served: Served, view: View, folder: Path) -> None:
     if view.file:
         path = folder / f"{view.name}-{view.file}"
         if not path.exists():
-            answer = page.request.get(f"{served.url}/api/jobs/{job}/files/{view.file}")
+            answer = page.request.get(
+                f"{served.url}/api/jobs/{job}/files/{view.file}", timeout=180_000
+            )
             path.write_bytes(answer.body())
         page.goto(path.as_uri())
         if page.locator("#view").count():
@@ -286,12 +288,12 @@ def docs_pictures(served: Served) -> None:
     from playwright.sync_api import sync_playwright
 
     mouse = {"dataset": "mice", "subject": "sub-54811", "classifier": "regions-logistic"}
-    brain = {"dataset": "long", "subject": "", "classifier": "regions-logistic"}
-    del brain
+    group = {"dataset": "brains", "classifier": "regions-logistic"}
+    brain = group | {"subject": "case-001"}
     pictures = (
-        ("app", View("app"), (1280, 860)),
-        ("app-phone", View("app-phone", mouse), PHONE),
-        ("app-index", View("app-index", mouse | {"kind": "many", "subject": None}), (1280, 900)),
+        ("app", View("app", brain), (1280, 860)),
+        ("app-phone", View("app-phone", brain), PHONE),
+        ("app-index", View("app-index", group | {"kind": "many"}), (1280, 900)),
         ("page", View("page", mouse | {"front": True}, file="report.html"), (1100, 1000)),
     )
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as pages:
