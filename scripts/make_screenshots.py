@@ -246,7 +246,9 @@ def show(page: Any, served: Served, view: View, folder: Path) -> None:
         page.wait_for_selector("html[data-ready=true]")
         page.wait_for_selector(VIEWS)
         if page.locator("#pane-brain").is_visible():
-            page.wait_for_function("!denseflipApp.surface || denseflipApp.brain?.layout?.surface")
+            page.wait_for_function(
+                "() => !denseflipApp.surface || denseflipApp.brain?.layout?.surface"
+            )
         if page.locator("#pane-whatif").is_visible():
             page.wait_for_selector("#whatif .wi-verdict strong")
     if view.act:

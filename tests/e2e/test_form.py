@@ -255,15 +255,19 @@ def test_a_data_set_is_renamed(desk, served):
     window = desk()
     page = window.open()
     choose(page, "#dataset", "numbers")
-    page.wait_for_function("denseflipApp.set.key === 'numbers'")
+    page.wait_for_function("() => denseflipApp.set.key === 'numbers'")
     reveal(page, "#title").fill("Our study")
     press(page, "#rename")
-    page.wait_for_function("document.getElementById('title-said').textContent.startsWith('Saved')")
+    page.wait_for_function(
+        "() => document.getElementById('title-said').textContent.startsWith('Saved')"
+    )
     assert page.locator("#dataset option:checked").inner_text() == "Our study"
     assert page.locator("#data-said").inner_text().startswith("Our study, ")
     reveal(page, "#title").fill(" ")
     press(page, "#rename")
-    page.wait_for_function("!document.getElementById('title-said').textContent.startsWith('Saved')")
+    page.wait_for_function(
+        "() => !document.getElementById('title-said').textContent.startsWith('Saved')"
+    )
     assert httpx.get(f"{served}/api/datasets/numbers").json()["name"] == "Our study"
     httpx.patch(f"{served}/api/datasets/numbers", json={"title": "cohort"})
     window.quiet()
