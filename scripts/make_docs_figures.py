@@ -1,6 +1,7 @@
 """Draw the figures of ``docs/pictures.md``: ``python scripts/make_docs_figures.py``.
 
 The patients need the paper's data files (``DENSEFLIP_DATA``); the mouse data ship with the package.
+Screenshots of pages and of the app: ``scripts/make_screenshots.py --docs``.
 """
 
 from __future__ import annotations
@@ -21,18 +22,12 @@ from denseflip import (
     plot_region_matrix,
     plot_regions,
     view_connectome,
-    write_page,
 )
 from denseflip.paper.published_classifier import published_oracle
 from denseflip.paper.published_methods import published_method
 from denseflip.report.canvas import png_bytes
 from denseflip.story.story import Story
-from denseflip.workflow.choose_classifier import choose_classifier
-from denseflip.workflow.explain_and_describe import (
-    describe_answers,
-    explain_and_describe,
-    oracle_for,
-)
+from denseflip.workflow.explain_and_describe import explain_and_describe, oracle_for
 from denseflip.workflow.subject import find_subject
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
@@ -79,17 +74,6 @@ def shot(page: Path, name: str, size: str) -> None:
     Image.open(target).convert("RGB").save(target, optimize=True)
 
 
-def page() -> None:
-    """The top of a page."""
-    subject = find_subject("mice", MOUSE)
-    judged = choose_classifier(subject.dataset, ["edges-svm"])
-    story = explain_and_describe(subject, judged.oracle, evaluation=judged.evaluation, front=True)
-    front = describe_answers(story, judged.oracle, background=subject.background)
-    with tempfile.TemporaryDirectory() as folder:
-        path = write_page(story, Path(folder) / "page.html", front=front, card=judged.oracle)
-        shot(path, "page", "1100,1500")
-
-
 def view(story: Story) -> None:
     """The interactive picture as it opens."""
     with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +112,6 @@ def main() -> int:
     """Draw everything."""
     IMAGES.mkdir(exist_ok=True)
     mouse()
-    page()
     for name, number in PATIENTS.items():
         patient(name, number)
     return 0

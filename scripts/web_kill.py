@@ -1,8 +1,10 @@
-"""Kill a server repeatedly while it runs jobs, restart it, and count lost jobs.
+"""Kill a server, or the workers of its jobs, while it runs jobs, and count lost jobs.
 
-After each SIGKILL the server starts again on the same folder. A job that was done must still be
-done, with its result; any other job must be done, queued, or marked as interrupted and run again.
-The script prints the counts and fails if a job is lost.
+With ``--workers``, the process of a running job is killed: the server must answer, report the job
+as failed, and run it again. Otherwise the server itself is killed, and starts again on the same
+folder. A job that was done must then still be done, with its result; any other job must be done,
+queued, or marked as interrupted and run again. The script prints the counts and fails if a job is
+lost.
 """
 
 from __future__ import annotations
@@ -68,13 +70,70 @@ def finished(url: str) -> dict[str, str]:
     return {job["id"]: job["status"] for job in ask(f"{url}/api/jobs?limit=500")}
 
 
+def processes(server: int) -> list[int]:
+    """The worker processes of a server."""
+    import psutil
+
+    found = []
+    for child in psutil.Process(server).children(recursive=True):
+        try:
+            if "multiprocessing.spawn" in " ".join(child.cmdline()):
+                found.append(child.pid)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def until(url: str, id: str, *ends: str, seconds: float = 300) -> dict[str, Any]:
+    """A job once it has one of these states; fails if it ends otherwise or takes too long."""
+    end = time.monotonic() + seconds
+    while (job := ask(f"{url}/api/jobs/{id}"))["status"] not in ends:
+        if job["status"] not in {"queued", "running"} or time.monotonic() > end:
+            raise SystemExit(f"job {id} is {job['status']}, expected {' or '.join(ends)}")
+        time.sleep(0.02)
+    return dict(job)
+
+
+def kill_workers(folder: Path, study: str, kills: int) -> None:
+    """Kill the process of a running job, again and again."""
+    server, url = start(folder, study)
+    try:
+        asked = first_subject(url) | {"classifier": "regions-logistic"}
+        until(url, ask(f"{url}/api/jobs", asked)["id"], "done")  # evaluates the classifier, once
+        reported, again = 0, 0
+        for seed in range(1, kills + 1):
+            id = ask(f"{url}/api/jobs", asked | {"seed": seed})["id"]
+            until(url, id, "running")
+            for process in processes(server.pid):
+                os.kill(process, signal.SIGKILL)
+            job = until(url, id, "failed", "interrupted")
+            reported += bool(job["error"])
+            alive = ask(f"{url}/api/health")["ok"] and server.poll() is None
+            ask(f"{url}/api/jobs/{id}/again", {})
+            again += alive and until(url, id, "done")["status"] == "done"
+    finally:
+        server.terminate()
+        server.wait()
+    sys.stdout.write(
+        f"{kills} jobs killed in their workers: {reported} reported, {again} run again and done, "
+        f"server alive; last message: {job['error']['message']}\n"
+    )
+    if not reported == again == kills:
+        raise SystemExit(1)
+
+
 def main() -> None:
     """Kill, start again, count."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=30, help="jobs asked for before each kill")
     parser.add_argument("--study", default="mice", help="a data set, by name or file")
+    parser.add_argument("--workers", action="store_true", help="kill the workers, not the server")
     told = parser.parse_args()
+    if told.workers:
+        with tempfile.TemporaryDirectory() as name:
+            kill_workers(Path(name), told.study, told.kills)
+        return
     rng = random.Random(0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

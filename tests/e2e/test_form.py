@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
 from denseflip.option import LIMITS
 from denseflip.request import list_options
 from denseflip.web.schemas import NOT_HERE, TIME_LIMIT
-from desks import DESK, PHONE, choose, press
+from desks import DESK, PHONE, choose, press, reveal
 from serving import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
@@ -249,3 +249,25 @@ def test_the_front_is_shown_if_it_is_requested(desk):
 def test_the_time_limit_is_shown_as_it_is(desk):
     page = open_form(desk())
     assert page.locator("#option-time_limit").get_attribute("placeholder") == f"{TIME_LIMIT:g}"
+
+
+def test_a_data_set_is_renamed(desk, served):
+    window = desk()
+    page = window.open()
+    choose(page, "#dataset", "numbers")
+    page.wait_for_function("() => denseflipApp.set.key === 'numbers'")
+    reveal(page, "#title").fill("Our study")
+    press(page, "#rename")
+    page.wait_for_function(
+        "() => document.getElementById('title-said').textContent.startsWith('Saved')"
+    )
+    assert page.locator("#dataset option:checked").inner_text() == "Our study"
+    assert page.locator("#data-said").inner_text().startswith("Our study, ")
+    reveal(page, "#title").fill(" ")
+    press(page, "#rename")
+    page.wait_for_function(
+        "() => !document.getElementById('title-said').textContent.startsWith('Saved')"
+    )
+    assert httpx.get(f"{served}/api/datasets/numbers").json()["name"] == "Our study"
+    httpx.patch(f"{served}/api/datasets/numbers", json={"title": "cohort"})
+    window.quiet()

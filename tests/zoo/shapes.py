@@ -387,10 +387,8 @@ add(
     LAB,
     "decimal commas and points are mixed",
 )
-add("short-line.csv", text(W).replace("0.8,0.75,1,", "0.8,0.75,"), LAB, "row 2 has 4 cells.*line 3")
-add(
-    "word-in-a-cell.csv", text(W).replace("0.45", "high", 1), LAB, "row 0, column 3.*'high'.*line 1"
-)
+add("short-line.csv", text(W).replace("0.8,0.75,1,", "0.8,0.75,"), LAB, "line 3 has 4 cells")
+add("word-in-a-cell.csv", text(W).replace("0.45", "high", 1), LAB, "line 1, column 4 holds 'high'")
 add("directed.csv", text(np.triu(B) + np.eye(5, k=-4, dtype=int)), LAB, "not symmetric")
 add(
     "totals-row.csv",
@@ -404,7 +402,7 @@ add(
     LAB,
     "look like a matrix, but not what is around",
 )
-add("footer.csv", text(W) + "Mean,0.4\n", LAB, "row 5 has 2 cells.*line 6")
+add("footer.csv", text(W) + "Mean,0.4\n", LAB, "line 6 has 2 cells")
 add(
     "latin-1.csv",
     text(W, header=["Précuneus", *NAMES[1:]]).encode("latin-1"),

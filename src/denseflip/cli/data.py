@@ -290,7 +290,8 @@ def import_(
     Output
     ------
     out : File to write. Default: the name of FOLDER with .dfd.
-    name : Name of the data set.
+    name : Name of the data set, the title of its pages. Default: the Name in a BIDS
+        dataset_description.json, else the name of FOLDER.
     force : Overwrite existing files.
     """
     from denseflip.checks import check_new_file

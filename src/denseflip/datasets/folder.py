@@ -8,6 +8,7 @@ columns to nodes.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -28,6 +29,7 @@ from denseflip.datasets.region_names import with_regions
 from denseflip.datasets.subjects import subject_table
 from denseflip.errors import (
     DatasetError,
+    DenseflipError,
     InvalidParameterError,
     UnknownNameError,
     counted,
@@ -35,9 +37,16 @@ from denseflip.errors import (
     shown,
 )
 from denseflip.graph import Graph, Nodes
+from denseflip.limits import read_json
 from denseflip.reading import Reading
 
 _MATCHES = ("name", "position")
+LEVELS = 3  # folders above one that are searched for the title of its data set
+LONGEST = 120  # characters of a title
+#: Folders that are named after a step of a pipeline (ABIDE) or a part of BIDS, not their data.
+_STEP = re.compile(
+    r"(?i)(no)?filt_(no)?global|rois_\w+|cpac|ccs|dparsf|niak|func|dwi|anat|(ses|run|atlas|desc)-\w+"
+)
 FOLDER = "folder"  # the column of the subject table with the sub-folder of each file
 
 
@@ -98,7 +107,8 @@ def import_folder(
         used as it is.
     classes : the order of the classes (the first is class 0); list only some of them to leave the
         others out; ``"1=autism"`` renames one.
-    name : name of the data set; default: the folder's.
+    name : name of the data set, the title of its pages; default: ``Name`` in a BIDS
+        ``dataset_description.json`` in the folder or above it, else the folder's name (`title_of`).
     variable : the array to read from .npz and .mat files that hold several.
     id_column, label_column : columns of the labels file.
     name_column, region_columns, number_names : columns of the node table and how equal names are
@@ -221,7 +231,7 @@ def import_folder(
         job.notes.append(hint)
     card = (exported and exported.card) or _card(job, source, len(graphs))
     data = Dataset(
-        name=name or (source.stem if source.is_file() else source.resolve().name),
+        name=name or title_of(source),
         graphs=tuple(graphs.values()),
         labels=tuple(named.index(given[key]) for key in graphs),
         class_names=named,
@@ -393,6 +403,45 @@ def _nodes(job: Import, *, given: bool) -> Nodes:
 def _entities(name: str) -> list[str]:
     """The values of the BIDS entities ``atlas`` and ``seg`` in a file name."""
     return [x.partition("-")[2] for x in name.split("_") if x.startswith(("seg-", "atlas-"))]
+
+
+def title_of(source: Path) -> str:
+    """A name for the data set of a folder: the one that BIDS gives it, else that of the folder.
+
+    Folders that are named after a step of a pipeline say nothing about the data, so the name of the
+    folder around them comes first.
+
+    Parameters
+    ----------
+    source : a folder, or an archive.
+
+    Examples
+    --------
+    >>> title_of(Path("Outputs/ABIDE/cpac/filt_noglobal"))
+    'ABIDE (cpac, filt_noglobal)'
+    """
+    if source.is_file():
+        return source.stem
+    here = source.resolve()
+    around = (here, *here.parents[:LEVELS])
+    for folder in around:
+        if title := bids_title(folder):
+            return title
+    steps: list[str] = []
+    for folder in around:
+        if not _STEP.fullmatch(folder.name):
+            return f"{folder.name} ({', '.join(steps)})" if steps and folder.name else here.name
+        steps.insert(0, folder.name)
+    return here.name
+
+
+def bids_title(folder: Path) -> str | None:
+    """The name in the ``dataset_description.json`` of a folder; None if there is none."""
+    try:
+        title = read_json((folder / "dataset_description.json").read_bytes(), "")["Name"]
+    except (OSError, DenseflipError, KeyError, TypeError):
+        return None
+    return " ".join(title.split())[:LONGEST] or None if isinstance(title, str) else None
 
 
 def _card(job: Import, source: Path, n_graphs: int) -> Card:

@@ -150,8 +150,8 @@ def _two_words(body: list[list[str]]) -> bool:
 def _ragged(body: list[list[str]], at: list[int], i: int, source: str) -> str:
     widths = [len(row) for row in body]
     n = len(widths)
-    msg = f"{source}: row {i} has {counted(widths[i], 'cell', 'cells')}, but row 0 has {widths[0]} "
-    msg += f"(rows are counted from 0; it is line {at[i]} of the file)."
+    msg = f"{source}: line {at[i]} has {counted(widths[i], 'cell', 'cells')}, but line {at[0]} has "
+    msg += f"{widths[0]}."
     if sorted(widths) == list(range(min(widths), min(widths) + n)) and widths[-1] != widths[0]:
         msg += (
             " The lines grow by one cell each, like one triangle of a matrix. Write the full "
@@ -172,8 +172,9 @@ def _numbers(body: list[list[str]], first: int, at: list[int], source: str) -> N
     for i, row in enumerate(body):
         for j, x in enumerate(row[first:]):
             if not is_number(x):
-                msg = f"{source}: row {i}, column {j}, counted from 0, holds {shown(x)}, which is "
-                raise FileFormatError(msg + f"not a number (line {at[i]}).")
+                place = f"line {at[i]}, column {first + j + 1}"
+                msg = f"{source}: {place} holds {shown(x)}, which is not a number. Write a number "
+                raise FileFormatError(msg + "there.")
             if x and x.lower() not in NO_NUMBER:
                 values[i, j] = float(x)
     return values

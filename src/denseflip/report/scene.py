@@ -270,6 +270,6 @@ def status_words(story: Story) -> str:
     return {
         "found": "counterfactual found",
         "exhausted": "no counterfactual found",
-        "budget": "budget spent before a flip",
+        "budget": "none found within the limits",
         "not-needed": "already has the target class",
     }[str(story.result.status)]

@@ -33,6 +33,7 @@ from denseflip.web.payload import judged_words
 from denseflip.web.schemas import (
     ErrorAnswer,
     JobRequest,
+    TitleRequest,
     WhatIfAnswer,
     WhatIfRequest,
     form_methods,
@@ -203,6 +204,14 @@ def drop_graph(request: Request, key: KeyPath, id: KeyPath) -> Response:
     """Delete a graph that was uploaded to a data set."""
     _library(request).remove_graph(key, id)
     return Response(status_code=204)
+
+
+@router.patch("/api/datasets/{key}")
+def rename_set(request: Request, key: KeyPath, asked: TitleRequest) -> dict[str, Any]:
+    """Give a data set another title. New results use it; its file is not changed."""
+    library = _library(request)
+    library.rename(key, asked.title)
+    return _facts(library, key, library.dataset(key))
 
 
 @router.delete("/api/datasets/{key}", status_code=204)

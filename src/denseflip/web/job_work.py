@@ -234,7 +234,7 @@ class Work:
             progress=lambda done, of: live.tell(stage="permuting", done=done, of=of),
         )
         result = {"cohort": cohort_of(found), "record": found.to_dict(), "tsv": found.to_tsv()}
-        title = f"{asked.dataset}: what explanations of {asked.classifier} have in common"
+        title = f"{found.dataset}: what explanations of {asked.classifier} have in common"
         return {"title": title, "found": found.verdict == "named"}, result
 
     def many(self, id: str, asked: JobRequest, live: JobProgress) -> Done:
@@ -258,9 +258,9 @@ class Work:
         live.tell(now=True, stage="saving")
         card = dict(getattr(got.oracle, "card", {}) or {})
         result = result_of(found, asked, evaluation, card)
-        classes = f"{', '.join(asked.classes)}: " if asked.classes else ""
-        counted = f"{result['many']['found']:,} of {len(found):,} found"
-        title = f"{asked.dataset}, many subjects ({classes}{counted})"
+        whole = len(found) == len(dataset)
+        whom = f"all {len(found):,}" if whole else f"{len(found):,} {', '.join(asked.classes)}"
+        title = f"{dataset.name}, many subjects ({whom.strip()})"
         return {"title": title, "found": bool(result["many"]["found"])}, result
 
     # ---- shared by all ---------------------------------------------------------------------

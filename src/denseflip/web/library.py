@@ -6,6 +6,7 @@ of a request is ever taken for a path, a module or a function.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable
@@ -14,11 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from denseflip.checks import visible
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import PRESET_WORDS, PRESETS, default_preset
 from denseflip.datasets import Dataset, list_datasets, load_dataset
 from denseflip.datasets.registry import DATASET_WORDS
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
+from denseflip.files import write_whole
 from denseflip.graph import Graph
 from denseflip.limits import read_json
 from denseflip.oracles.open import open_oracle
@@ -66,7 +69,8 @@ class Library:
         for folder in (self.graphs, self.sets):
             folder.mkdir(parents=True, exist_ok=True)
         self._entries: dict[str, Entry] = {}
-        self._loaded: SingleFlight[str, tuple[Dataset, str]] = SingleFlight(KEEP)
+        self._titles = self.folder / "titles.json"
+        self._loaded: SingleFlight[tuple[str, str], tuple[Dataset, str]] = SingleFlight(KEEP)
         self._opened: SingleFlight[tuple[str, str], Oracle] = SingleFlight(KEEP * 2)
         self._lock = threading.Lock()  # of `_entries`; held briefly
         self._own: dict[str, tuple[str, threading.Lock]] = {}
@@ -137,12 +141,14 @@ class Library:
             entry.path.unlink(missing_ok=True)
             for graph in self.graphs.glob(f"{key}.*.json"):
                 graph.unlink(missing_ok=True)
+            if (titles := self.titles()).pop(key, None):
+                write_whole(self._titles, json.dumps(titles, indent=1))
         self._forget(key)
 
     def _forget(self, key: str) -> None:
         with self._lock:
             self._entries.pop(key, None)
-        self._loaded.drop(lambda one: one == key)
+        self._loaded.drop(lambda pair: pair[0] == key)
         self._opened.drop(lambda pair: pair[0] == key)
 
     # ---- data sets ------------------------------------------------------------------------
@@ -175,12 +181,32 @@ class Library:
     def marked(self, key: str) -> tuple[Dataset, str]:
         """Return a data set and its identity, from the same read."""
         entry = self._entry(key)
+        title = self.titles().get(key, "")
 
         def load() -> tuple[Dataset, str]:
             found = entry.load()
-            return found, f"{key}@{dataset_digest(found)}"
+            named = replace(found, name=title) if title else found
+            return named, f"{key}@{dataset_digest(found)}"
 
-        return self._loaded.get(key, load)
+        return self._loaded.get((key, title), load)
+
+    def titles(self) -> dict[str, str]:
+        """Return the titles that were given to data sets here, by key."""
+        try:
+            found = read_json(self._titles.read_bytes(), self._titles.name)
+        except FileNotFoundError:
+            return {}
+        return {str(key): str(title) for key, title in found.items()}
+
+    def rename(self, key: str, title: str) -> None:
+        """Call a data set by another title on this server; its file stays as it is."""
+        self._entry(key)
+        words = " ".join(visible(title).split())
+        if not words:
+            msg = "The title of a data set must not be empty. Type a few words, such as its study."
+            raise InvalidParameterError(msg, parameter="title")
+        with self._lock:
+            write_whole(self._titles, json.dumps(self.titles() | {key: words}, indent=1))
 
     def subject(self, key: str, id: str) -> Subject:
         """Return a graph of a data set by its id, or one that was uploaded to it."""

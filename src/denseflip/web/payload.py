@@ -157,6 +157,7 @@ def _figures(cohort: Cohort) -> list[dict[str, str]]:
     try:
         return [
             {"source": one.wide.source, "alt": one.alt, "caption": one.caption}
+            | ({"narrow": one.narrow.source} if one.narrow else {})
             for one in cohort_figures(cohort)
         ]
     except MissingExtraError:

@@ -180,6 +180,12 @@ else:
     )
 
 
+class TitleRequest(Strict):
+    """The title of a data set."""
+
+    title: Key
+
+
 class CellChange(Strict):
     """Numbers of connections to add and remove in one place: a region pair, or a node."""
 

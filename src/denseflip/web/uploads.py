@@ -30,7 +30,7 @@ from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset, read_graph
 from denseflip.datasets.atlas import ATLASES
 from denseflip.datasets.connectome import Keep
-from denseflip.datasets.folder import import_folder, import_report
+from denseflip.datasets.folder import bids_title, import_folder, import_report
 from denseflip.errors import (
     DenseflipError,
     FileFormatError,
@@ -315,7 +315,7 @@ def _import(folder: Path, shown: str, keep: Keep | None, how: Reading, options: 
             labels,
             nodes=nodes or atlas,
             keep=keep,
-            name=PurePosixPath(shown).stem[:60],
+            name=bids_title(folder) or PurePosixPath(shown).stem[:60],
             **asdict(how),
             **asked,
         )

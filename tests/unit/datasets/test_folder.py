@@ -5,7 +5,7 @@ import pytest
 
 from denseflip.datasets import Keep, export_dataset, import_folder, load_dataset
 from denseflip.datasets.export import FORMATS
-from denseflip.datasets.folder import import_warnings
+from denseflip.datasets.folder import import_warnings, title_of
 from denseflip.datasets.labels import class_order, read_labels
 from denseflip.errors import (
     DatasetError,
@@ -126,7 +126,7 @@ def test_one_wrong_cell_is_named(cohort: tuple[Path, Path]) -> None:
     text = str(info.value)
     assert "problems found: 3" in text
     for name, r, c in (("s0", 0, 3), ("s1", 7, 0), ("s2", 4, 5)):
-        assert f"{name}.csv: row {r}, column {c}, counted from 0, holds 'foo'" in text
+        assert f"{name}.csv: line {r + 1}, column {c + 1} holds 'foo'" in text
 
 
 def test_graphs_without_an_edge_are_a_caveat(cohort: tuple[Path, Path]) -> None:
@@ -267,3 +267,34 @@ def test_labels_without_header_and_by_column(tmp_path: Path) -> None:
 def test_class_order() -> None:
     assert class_order(["b", "a"]) == ("a", "b")
     assert class_order(["10", "9"]) == ("9", "10")
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("ABIDE_pcp/cpac/filt_noglobal", "ABIDE_pcp (cpac, filt_noglobal)"),
+        ("ABIDE_pcp/cpac/filt_noglobal/rois_aal", "ABIDE_pcp (cpac, filt_noglobal, rois_aal)"),
+        ("study/func", "study (func)"),
+        ("study/data", "data"),
+        ("study", "study"),
+    ],
+)
+def test_a_pipeline_folder_is_called_by_its_data(tmp_path: Path, path: str, title: str) -> None:
+    (tmp_path / path).mkdir(parents=True)
+    assert title_of(tmp_path / path) == title
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ('{"Name": " Sleep \\n study", "BIDSVersion": "1.8.0"}', "Sleep study"),
+        ('{"BIDSVersion": "1.8.0"}', "matrices"),
+        ('{"Name": 3}', "matrices"),
+        ('["Name"]', "matrices"),
+        ("not JSON", "matrices"),
+    ],
+)
+def test_bids_names_the_data_set(cohort: tuple[Path, Path], text: str, title: str) -> None:
+    (cohort[0].parent / "dataset_description.json").write_text(text)
+    assert import_folder(*cohort).name == title
+    assert import_folder(*cohort, name="mine").name == "mine"

@@ -39,7 +39,7 @@ def test_says_what_was_left_out_and_what_was_not_found(sided):
     lost = make_story(sided.nodes, [(0, 1)], [(2, 3)], status=Status.BUDGET, method="edg")
     said = texts(plot_comparison([sided, lost], max_edges=3))
     assert any(t.startswith("blocks: 3 of 5 edits drawn") for t in said)
-    assert "budget spent before a flip" in said
+    assert "none found within the limits" in said
 
 
 def test_names_can_be_given_and_repeated_methods_are_numbered(sided):

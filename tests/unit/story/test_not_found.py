@@ -21,7 +21,7 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
     assert story.result.status is Status.EXHAUSTED
     assert story.statement.startswith("Graph 1 is classified as ill. No change that leads to")
     assert "If " not in story.statement
-    assert "tri ran out of changes to try (status: exhausted)." in story.statement
+    assert "tri ran out of changes to try." in story.statement
     assert f"{len(story.result.removed)} connections removed" in story.statement
     assert f"{story.result.calls} queries" in story.statement
     assert "Next: use the method auto, which tries several searches, with" in story.statement
@@ -37,7 +37,7 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
 def test_budget_names_the_budget() -> None:
     story = describe(explain(GRAPH, stubborn, "edg", budget=2), NODES, stubborn)
     assert story.result.status is Status.BUDGET
-    assert "spent its budget of queries or time first (status: budget)" in story.statement
+    assert "reached the limit on queries or time." in story.statement
     assert story.statement.endswith(
         "Next: raise budget (2 queries were used; try 1000) or time_limit."
     )
@@ -48,14 +48,14 @@ def test_an_iteration_limit_is_named_with_its_value() -> None:
     result = explain(GRAPH, stubborn, make_method("edg", max_iterations=2))
     story = describe(result, NODES)
     text = story.statement
-    assert "edg reached its limit of 2 iterations (status: exhausted)." in text
+    assert "edg reached its limit of 2 iterations." in text
     assert "raise max_iterations (it was 2; try 20), or use the method auto" in text
     assert story.parameters == ("max_iterations", "method", "background")
 
 
 def test_a_limit_that_was_not_reached_is_not_blamed() -> None:
     text = describe(explain(GRAPH, stubborn, "edg"), NODES).statement
-    assert "edg ran out of changes to try (status: exhausted)." in text
+    assert "edg ran out of changes to try." in text
     assert "max_iterations" not in text
 
 

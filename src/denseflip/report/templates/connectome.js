@@ -104,7 +104,7 @@
       const numbered = Boolean(this.layout.numbered), unnamed = this.flat && !numbered;
       this.wasNumbered = numbered;
       const touched = unnamed || !data.hasRegions ? [] : [...new Set(this.order.map((node) => data.index[node]))];
-      this.keyed = touched.slice(0, KEYED).map((i) => [swatch(data.regions[i].marker, data.regions[i].colour), i]);
+      this.keyed = touched.slice(0, KEYED).sort((a, b) => (numbered ? a - b : 0)).map((i) => [swatch(data.regions[i].marker, data.regions[i].colour), i]);
       const more = touched.length - this.keyed.length;
       this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => element("li", {}, mark, `${numbered ? `${i + 1} ` : ""}${data.regions[i].label}`)), ...(more > 0 ? [element("li", {}, `and ${more} more regions`)] : []));
     }

@@ -35,10 +35,7 @@
   }
 
   const view = find("view");
-  if (view) {
-    document.documentElement.classList.add("scripts"); // the still picture is for print and without scripts
-    new denseflipConnectome(view, JSON.parse(find("view-data").textContent), { folded: true });
-  }
+  if (view) new denseflipConnectome(view, JSON.parse(find("view-data").textContent), { folded: true });
 
   /* "What if?" starts when it is opened; paper shows what is folded. */
   const whatif = find("what-if");

@@ -131,12 +131,11 @@ def not_found(sentences: Sentences) -> str:
 
 def _ending(result: Counterfactual) -> str:
     if result.status is Status.BUDGET:
-        return "spent its budget of queries or time first (status: budget)."
-    status = f"(status: {result.status})"
+        return "reached the limit on queries or time."
     limit = iteration_limit(result)
     if limit is not None and result.iterations >= limit:
-        return f"reached its limit of {many(limit, 'iteration')} {status}."
-    return f"ran out of changes to try {status}."
+        return f"reached its limit of {many(limit, 'iteration')}."
+    return "ran out of changes to try."
 
 
 def many(n: int, what: str) -> str:

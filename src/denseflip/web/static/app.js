@@ -44,10 +44,13 @@
   // ---- the form -------------------------------------------------------------------------------
 
   const option = (value, text) => make("option", { value, text });
+  const subjectOption = ({ id, name, class: known }) => make("option", { value: id, text: `${name} (${known ?? "uploaded"})`, title: name });
+
+  const setName = (set) => (set.uploaded ? `${set.name} (uploaded)` : set.name);
 
   async function loadSets(chosen) {
     app.sets = await api("/api/datasets");
-    find("dataset").replaceChildren(...app.sets.filter((set) => !set.error).map((set) => option(set.key, set.uploaded ? `${set.name} (uploaded)` : set.name)));
+    find("dataset").replaceChildren(...app.sets.filter((set) => !set.error).map((set) => option(set.key, setName(set))));
     if (chosen) find("dataset").value = chosen;
     await loadSet();
   }
@@ -58,10 +61,11 @@
     const classes = Object.entries(set.classes).map(([name, n]) => `${name} ${n}`).join(", ");
     find("dataset-facts").textContent = `${count(set.n_graphs)} graphs of ${count(set.n_nodes)} nodes: ${classes}.`;
     find("dataset-about").textContent = [set.card.description, ...set.card.caveats, set.card.citation].filter(Boolean).join(" ");
-    find("about-data").hidden = !find("dataset-about").textContent;
+    find("title").value = set.name;
+    find("title-said").textContent = "";
     find("classifier").replaceChildren(...set.classifiers.map((c) => option(c.key, c.key)));
     find("classifier").value = set.default_classifier;
-    find("subject").replaceChildren(...set.subjects.map((s) => option(s.id, s.class ? `${s.name} (${s.class})` : `${s.name} (uploaded)`)));
+    find("subject").replaceChildren(...set.subjects.map((s) => subjectOption(s)));
     find("subject").selectedIndex = 0;
     options.offer("target", Object.keys(set.classes));
     options.offer("regions", set.taxonomies);
@@ -70,6 +74,19 @@
     options.draw();
     showJudged();
     drawNewer();
+  }
+
+  /** Call the data set by the title that was typed; results from now on use it. */
+  async function rename() {
+    const set = app.set, said = find("title-said");
+    try {
+      const { name } = await api(`/api/datasets/${encodeURIComponent(set.key)}`, { method: "PATCH", headers: { "content-type": "application/json" }, body: JSON.stringify({ title: find("title").value }) });
+      for (const one of [set, app.sets.find((x) => x.key === set.key)]) one.name = name;
+      find("dataset").selectedOptions[0].textContent = setName(set);
+      find("title").value = name;
+      said.textContent = "Saved. New results use this title.";
+      sayChosen();
+    } catch (error) { said.textContent = options.spell(error.message, error.parameters); }
   }
 
   /** Reload what is known about the classifiers; the form keeps its values. */
@@ -253,7 +270,7 @@
     const link = (shown) => window.history.replaceState(null, "", `#${new URLSearchParams({ job: job.id, ...shown })}`);
     app.index = app.index ?? new window.denseflipIndex(find("index-table"), { onState: (shown) => link(shown) });
     app.index.options.onState = link;
-    find("index-eyebrow").textContent = `classifier ${job.request.classifier} · method ${job.request.method}`;
+    find("index-by").textContent = `Classifier ${job.request.classifier}, method ${job.request.method}.`;
     find("index-title").textContent = job.summary?.title ?? "Many subjects";
     worth(find("index-worth"), many.judged, false);
     find("index-tiles").replaceChildren(...many.tiles.map(([term, value]) => make("li", { class: "chip" }, `${term}: `, make("b", { text: value }))));
@@ -279,7 +296,7 @@
     app.answer = Math.min(state.answer ?? view.current, view.answers.length - 1);
     const example = app.job === EXAMPLE;
     find("example-note").hidden = !example;
-    const by = [view.brought && `read from ${app.request.name}`, app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.request.dataset].filter(Boolean);
+    const by = [view.brought && `read from ${app.request.name}`, app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.sets.find((set) => set.key === app.request.dataset)?.name ?? app.request.dataset].filter(Boolean);
     find("made-by").textContent = by.join(" · ");
     find("story-eyebrow").hidden = !app.request.of;
     find("story-eyebrow").replaceChildren(...(app.request.of ? [make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to the index" })] : []));
@@ -290,16 +307,19 @@
     drawFront();
     find("all-regions").checked = view.regions.length <= FEW;
     find("matrix-line").hidden = view.regions.length <= FEW;
-    find("tab-brain").hidden = view.points === null;
+    const none = !view.answers.some((one) => one.removed.length || one.added.length); // then there is nothing to draw
+    for (const name of ["circle", "edits"]) find(`tab-${name}`).hidden = none;
+    find("tab-brain").hidden = none || view.points === null;
     find("tab-replay").hidden = view.replay.length < STEPS_FROM;
-    find("tab-matrix").hidden = !view.hasRegions;
+    find("tab-matrix").hidden = none || !view.hasRegions;
     find("tab-whatif").hidden = !app.request.subject || !app.sets.some((set) => set.key === app.request.dataset && !set.error);
+    find("picture").hidden = none && find("tab-whatif").hidden;
     replay.show(view, state.step);
     drawFiles();
     app.silent = example; // the address of the start page stays as it is
     drawAnswer();
     app.silent = false;
-    const wanted = state.tab && !find(`tab-${state.tab}`).hidden ? state.tab : view.points === null ? "circle" : "brain";
+    const wanted = state.tab && !find(`tab-${state.tab}`).hidden ? state.tab : none ? "whatif" : view.points === null ? "circle" : "brain";
     select(wanted, { quiet: true });
     if (state.hand) { app.wanted = state.hand; select("whatif", { quiet: true }); }
   }
@@ -576,6 +596,7 @@
   find("subject").addEventListener("change", drawNewer);
   find("subject").addEventListener("dblclick", guarded(() => run("explain")));
   find("upload").addEventListener("click", upload);
+  find("rename").addEventListener("click", rename);
   find("judge").addEventListener("click", guarded(() => run("judge")));
   find("ask").addEventListener("invalid", (event) => { for (let part = event.target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true; }, true);
   find("ask").addEventListener("submit", (event) => { event.preventDefault(); guarded(() => run("explain"))(); });

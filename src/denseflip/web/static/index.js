@@ -7,8 +7,8 @@
   const decision = (row) => (row.status === "failed" ? "–" : row.after ? `${row.before} → ${row.after}` : row.before);
   /** The short sentence without the parts that other columns show. */
   const short = (row) => {
-    const head = `${row.id}: ${decision(row)} with `;
-    return row.short.startsWith(head) ? row.short.slice(head.length) : row.short;
+    const head = `${row.id}: ${decision(row)} with `, at = row.short.indexOf(head);
+    return at < 0 ? row.short : row.short.slice(at + head.length); // before it, there is at most the noun: "Mouse "
   };
   // name and sort key; missing values always come last
   const COLUMNS = [

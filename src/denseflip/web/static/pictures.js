@@ -1,6 +1,7 @@
 "use strict";
 // The flat pictures: bars, matrix of region pairs, table of edits. SVG and plain elements.
 (() => {
+  const CROWDED = 24; // changed regions; with more, the matrix shows at first those with the most edits
   const NS = "http://www.w3.org/2000/svg";
 
   function svg(tag, attributes = {}, ...children) {
@@ -68,7 +69,10 @@
   /** Matrix of region pairs: net change as colour and number; a click selects the cell. */
   function matrix(root, view, removed, added, { onPick, onRegion, onHover, frozen = new Set(), every = true } = {}) {
     const cells = tally(view, removed, added);
-    const changed = new Set([...cells.values()].flatMap((cell) => [cell.a, cell.b]));
+    const top = Math.max(1, ...[...cells.values()].map((c) => Math.max(c.added, c.removed)));
+    const regionsOf = (least) => new Set([...cells.values()].filter((c) => Math.max(c.added, c.removed) >= least).flatMap((cell) => [cell.a, cell.b]));
+    let changed = regionsOf(1);
+    if (changed.size > CROWDED) changed = regionsOf(Math.max(2, top / 10)); // single edits all over would hide the few pairs that matter
     const order = view.regions.map((_, i) => i).filter((i) => every || changed.has(i) || frozen.has(view.regions[i].name));
     const k = order.length;
     const size = Math.max(13, Math.min(34, 560 / k)); // so that names of one line do not meet
@@ -76,7 +80,6 @@
     const font = Math.min(12, size - 2);
     const longest = 0.56 * Math.max(...order.map((i) => Math.min(view.regions[i].label.length + 2, most)));
     const label = 14 + font * longest;
-    const top = Math.max(1, ...[...cells.values()].map((c) => Math.max(c.added, c.removed)));
     const parts = [];
     order.forEach((a, x) => {
       for (let y = x; y < k; y += 1) {

@@ -40,7 +40,7 @@
     find("together-worth").textContent = cohort.halves;
     find("together-said").replaceChildren(make("p", { text: cohort.headline }));
     find("together-chips").replaceChildren(...cohort.chips.map(marked));
-    find("together-pictures").replaceChildren(...cohort.figures.map((one) => make("figure", {}, make("img", { src: one.source, alt: one.alt }), make("figcaption", { class: "quiet", text: one.caption }))));
+    find("together-pictures").replaceChildren(...cohort.figures.map((one) => make("figure", {}, make("picture", {}, ...(one.narrow ? [make("source", { media: "(max-width: 600px)", srcset: one.narrow })] : []), make("img", { src: one.source, alt: one.alt })), make("figcaption", { class: "quiet", text: one.caption }))));
     find("together-notes").replaceChildren(...[...cohort.sentences, ...cohort.notes].map((text) => make("li", { text })));
     const heads = ["region pair", "direction", "subjects", "in range", "connections (median)", "p", "effect size (g)", "group difference (t)", "p (group difference)"];
     find("together-rows").replaceChildren(
