@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -85,6 +85,7 @@ class Brief(Conversation):
     balance: str = "auto"
     reference: str = "classifier"
     stable: float | None = None
+    takes_types: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_sentence_options(self)
@@ -357,7 +358,8 @@ def _known_group(problem: Problem) -> bool:
 
 def keeps_edges(problem: Problem, reference: Reference) -> bool:
     """Whether the number of edges has to be kept by default."""
-    return reference.is_known and reference.keeps_edges and not problem.one_way
+    free = not problem.one_way and problem.by_type is None
+    return free and reference.is_known and reference.keeps_edges
 
 
 def check_sentence_options(plan: Any) -> None:
@@ -385,10 +387,8 @@ def _most_cells(problem: Problem, taxonomy: Taxonomy | None, most: int) -> int:
 def _keep_smaller(problem: Problem, one_class: Problem) -> None:
     """Keep the best answer of a search for one class if it is the smallest so far."""
     new, old = one_class.best, problem.best
-    if new is None or new is old:
-        return
     size = problem.graph.distance
-    if old is None or size(new.graph) < size(old.graph):
+    if new is not None and (old is None or size(new.graph) < size(old.graph)):
         problem.best = new
 
 
@@ -417,7 +417,7 @@ def phrase(taxonomy: Taxonomy | None) -> str:
     """The language of a sentence as an adverbial phrase; None stands for nodes."""
     if taxonomy is None:
         return "node by node"
-    return f"by {taxonomy.name!r} ({len(taxonomy.regions):,} regions)"
+    return f"by {taxonomy.name!r} ({len(taxonomy.regions):,} {taxonomy.noun})"
 
 
 def no_sentence_note(taxonomy: Taxonomy | None, attempt: Attempt) -> str:
