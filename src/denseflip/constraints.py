@@ -156,6 +156,14 @@ class Constraints:
         "Largest degree",
         minimum=0,
     )
+    degree_bounds: Any = _constraint(
+        None,
+        "Largest degree of nodes of a type or region, or smallest and largest: C=4,N=3,O=1-2. A "
+        "node that has reached its largest degree gets no further edge.",
+        "Degrees by type",
+        kind="text",
+        unit="TYPE=N",
+    )
     predicate: Callable[[Any], bool] | None = _constraint(
         None,
         "Function of the changed `Graph` that returns whether it is acceptable.",
@@ -169,6 +177,9 @@ class Constraints:
         if self.max_cells is not None:
             most = whole_number("max_cells", self.max_cells, minimum=1)
             object.__setattr__(self, "max_cells", most)
+        if self.degree_bounds is not None:
+            texts = (f"{name}={bound_text(*ends)}" for name, ends in self.bounds.items())
+            object.__setattr__(self, "degree_bounds", ",".join(texts) or None)
         if self.predicate is not None:
             check_callable("predicate", self.predicate)
         low, high = self.min_degree, self.max_degree
@@ -177,6 +188,28 @@ class Constraints:
             raise InvalidParameterError(msg, parameter=("min_degree", "max_degree"))
         if self.allowed is not None:
             object.__setattr__(self, "allowed", _mask(self.allowed))
+
+    @property
+    def bounds(self) -> dict[str, tuple[int, int]]:
+        """The smallest and the largest degree of nodes of each type of ``degree_bounds``."""
+        value = self.degree_bounds
+        if not isinstance(value, (str, Mapping)):
+            raise _wrong_bounds(value)
+        listed: Any = value.items() if isinstance(value, Mapping) else _split(value)
+        found: dict[str, tuple[int, int]] = {}
+        for name, ends in listed:
+            pair = (0, ends) if is_number(ends) else ends
+            if (
+                not isinstance(pair, (tuple, list))
+                or len(pair) != 2
+                or not all(map(is_number, pair))
+            ):
+                raise _wrong_bounds(value)
+            low, high = int(pair[0]), int(pair[1])
+            if not 0 <= low <= high or not isinstance(name, str) or name in found:
+                raise _wrong_bounds(value)
+            found[name] = (low, high)
+        return found
 
     @property
     def given(self) -> dict[str, Any]:
@@ -214,6 +247,31 @@ class Constraints:
 Constraints.__doc__ = documented(
     Constraints.__doc__, [f for f in fields(Constraints) if "option" in f.metadata]
 )
+
+
+def bound_text(low: int, high: int) -> str:
+    """Bounds of a degree as text: ``4``, or ``1-4``."""
+    return f"{low}-{high}" if low else f"{high}"
+
+
+def _split(text: str) -> list[tuple[str, Any]]:
+    """The parts of ``"C=4,N=1-3"``."""
+    out: list[tuple[str, Any]] = []
+    for part in filter(None, (x.strip() for x in text.split(","))):
+        name, _, ends = part.rpartition("=")
+        numbers = [x.strip() for x in ends.split("-")]
+        if not name.strip() or not all(x.isdecimal() for x in numbers) or len(numbers) > 2:
+            raise _wrong_bounds(text)
+        out.append((name.strip(), int(numbers[0]) if len(numbers) == 1 else [*map(int, numbers)]))
+    return out
+
+
+def _wrong_bounds(value: Any) -> InvalidParameterError:
+    msg = (
+        "degree_bounds must give each type (or region) once, with its largest degree, or its "
+        f"smallest and largest: 'C=4,N=1-3', or {{'C': 4, 'N': (1, 3)}}; got {shown(value)}."
+    )
+    return InvalidParameterError(msg, parameter="degree_bounds")
 
 
 def _mask(value: Any) -> npt.NDArray[np.bool_]:

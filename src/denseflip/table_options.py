@@ -77,6 +77,14 @@ class TableOptions:
         "Leave out nodes without data",
     )
 
+    node_types: str | None = option(
+        NODES,
+        None,
+        "For a TU folder: names of the node labels, for example 0=C,1=N,2=O. Default: those in its "
+        "README.",
+        "Names of node types",
+    )
+
     def __post_init__(self) -> None:
         check_fields(self)
 
@@ -94,7 +102,7 @@ class TableOptions:
 
     def to_parameters(self) -> dict[str, Any]:
         """The parameters of `import_folder` that were set."""
-        lists = ("classes", "na", "region_columns")
+        lists = ("classes", "na", "region_columns", "node_types")
         given = {f.name: getattr(self, f.name) for f in fields(self)}
         return {
             name: [x.strip() for x in value.split(",")] if name in lists else value

@@ -17,7 +17,12 @@ from cohorts import make_cohort
 from denseflip import Counterfactual, Graph, Story, describe, explain, fit_oracle
 from denseflip.as_read import AsRead
 from denseflip.classifiers.evaluation import Confounding, Evaluation
-from denseflip.classifiers.features import FEATURES, SavedRegions, make_features
+from denseflip.classifiers.features import (
+    FEATURES,
+    SavedRegions,
+    TypeFeatures,
+    make_features,
+)
 from denseflip.classifiers.persist import Header
 from denseflip.classifiers.tellability import Tellability, ToldDecision
 from denseflip.cli.command_tree import app
@@ -88,7 +93,10 @@ def parts_of(value: Any) -> Iterator[Any]:
 
 STORY = a_story()
 DATA = make_cohort()
-FEATURE_ROWS = tuple(make_features(name, DATA.nodes) for name in FEATURES)
+FEATURE_ROWS = (
+    *(make_features(name, DATA.nodes) for name in FEATURES),
+    TypeFeatures(("C", "N")),
+)
 LARGE = (
     a_result(),
     STORY,

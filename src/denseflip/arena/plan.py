@@ -129,6 +129,7 @@ def make_arena_plan(
     for name, kinds in settings.sides.items():
         try:
             spec, dataset = data_spec(name)
+            dataset.check_shared_nodes("The benchmark")
         except DatasetError as error:
             plan.skipped.append(Missing(name, str(error)))
             continue

@@ -22,9 +22,11 @@ from denseflip.errors import (
     InvalidParameterError,
     MissingInputError,
     UnknownNameError,
+    check_name,
     shown,
 )
-from denseflip.graph import Cells, Codes, Graph, Nodes, Taxonomy
+from denseflip.graph import Cells, Codes, Graph, Nodes, NodeTypes, Taxonomy
+from denseflip.graph.nodes import TYPE
 from denseflip.limits import check_size
 from denseflip.serialise import Serialisable
 
@@ -220,6 +222,54 @@ class RegionFeatures:
         return cls(Taxonomy(found.taxonomy, found.regions, found.index))
 
 
+@dataclass(frozen=True)
+class TypeFeatures(
+    Serialisable, named="a description of features", keys=("name", ...), closed=True
+):
+    """Number of nodes of every type, then number of edges between every two types.
+
+    The region features of graphs whose nodes have types of their own (`Graph.types`): graphs of
+    different sizes give rows of the same length.
+
+    Attributes
+    ----------
+    types : the types of the data set. Blocks follow the upper triangle of types × types.
+
+    Examples
+    --------
+    >>> water = Graph.from_edges(3, [(0, 1), (1, 2)]).typed(NodeTypes(("H", "O"), (0, 1, 0)))
+    >>> TypeFeatures(("H", "O")).transform([water]).tolist()
+    [[2.0, 1.0, 0.0, 2.0, 0.0]]
+    """
+
+    name: ClassVar[str] = "types"
+    any_size: ClassVar[bool] = True
+
+    types: tuple[str, ...]
+
+    def transform(self, graphs: Sequence[Graph]) -> Matrix:
+        """Rows of counts: nodes by type, edges by pair of types."""
+        k = len(self.types)
+        upper = np.triu_indices(k)
+        out = np.empty((len(graphs), k + len(upper[0])))
+        for i, (row, graph) in enumerate(zip(out, graphs, strict=True)):
+            own = graph.types
+            if own is None or own.names != self.types:
+                got = "none" if own is None else ", ".join(own.names)
+                msg = (
+                    f"This classifier was trained on graphs with the node types "
+                    f"{', '.join(self.types)}; graph {i} has {got}."
+                )
+                raise InvalidGraphError(msg)
+            row[:k] = np.bincount(own.index, minlength=k)
+            row[k:] = own.count_edges(graph)[upper]
+        return out
+
+    def blank(self) -> Graph:
+        """A graph without nodes that has these types."""
+        return Graph.from_edges(0, []).typed(NodeTypes(self.types, ()))
+
+
 FEATURES: dict[str, type[Any]] = {
     "spectral": SpectralFeatures,
     "edges": EdgeFeatures,
@@ -229,7 +279,11 @@ FEATURES: dict[str, type[Any]] = {
 
 
 def make_features(
-    features: str | Features, nodes: Nodes | None = None, *, regions: str | None = None
+    features: str | Features,
+    nodes: Nodes | None = None,
+    *,
+    regions: str | None = None,
+    types: Sequence[str] = (),
 ) -> Features:
     """Features by name; other features are returned unchanged.
 
@@ -239,6 +293,7 @@ def make_features(
         ``transform(graphs)``.
     nodes : the node table; required for ``regions``.
     regions : which taxonomy of the table, for ``regions`` only.
+    types : the node types of a data set without a node table; ``regions`` are then these types.
     """
     if not isinstance(features, str):
         if not isinstance(features, Features):
@@ -251,6 +306,9 @@ def make_features(
     if features not in FEATURES:
         raise UnknownNameError("features", features, FEATURES)
     if features == "regions":
+        if types:
+            check_name("taxonomy", regions or TYPE, (TYPE,), parameter="regions")
+            return TypeFeatures(tuple(types))
         if nodes is None or not nodes.regions:
             msg = (
                 "Region features need the region of each node, and this data set has none. "
@@ -273,9 +331,10 @@ def features_from_dict(data: Mapping[str, Any]) -> Features:
         must = "it must be a dictionary with a name"
         msg = f"Not a description of features: {must}; got {shown(data)}."
         raise FileFormatError(msg)
-    if name not in FEATURES:
-        raise UnknownNameError("features", name, FEATURES)
-    made: Features = FEATURES[name].from_dict(data)
+    known: dict[str, type[Any]] = {**FEATURES, TypeFeatures.name: TypeFeatures}
+    if name not in known:
+        raise UnknownNameError("features", name, known)
+    made: Features = known[name].from_dict(data)
     return made
 
 

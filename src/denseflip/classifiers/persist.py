@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from denseflip.checks import check_new_file
-from denseflip.classifiers.features import FEATURES, features_from_dict
+from denseflip.classifiers.features import FEATURES, TypeFeatures, features_from_dict
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.heads import LazyEstimator, head_from_parts, head_to_parts
 from denseflip.errors import FileFormatError, InvalidParameterError, TooLargeError, shown
@@ -87,7 +87,7 @@ def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False)
 
     target = check_new_file(path, force=force)
     described = oracle.features.to_dict()
-    if described.get("name") not in FEATURES:
+    if described.get("name") not in (*FEATURES, TypeFeatures.name):
         msg = (
             f"Your own features ({oracle.features.name!r}) cannot be saved: the file could not be "
             f"read back without their code. Features that can be saved: {', '.join(FEATURES)}."
@@ -169,7 +169,9 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
             source,
         )
         if 0 <= header.n_nodes <= _QUICK:  # refuses parts that do not fit together
-            oracle.predict([Graph.from_edges(header.n_nodes, [])])
+            made = oracle.features
+            plain = Graph.from_edges(header.n_nodes, [])
+            oracle.predict([made.blank() if isinstance(made, TypeFeatures) else plain])
         return oracle
 
 

@@ -67,7 +67,8 @@ PRESETS: dict[str, Preset] = {
             "regions-logistic",
             "regions",
             LogisticRecipe(scaled=True),
-            "densities of region pairs, logistic regression (C by cross-validation); needs regions",
+            "densities of region pairs, logistic regression (C by cross-validation); needs regions "
+            "or types",
         ),
     )
 }
@@ -115,7 +116,7 @@ def get_preset(name: str) -> Preset:
 def default_preset(dataset: Dataset) -> str:
     """The classifier that is trained if none is named."""
     with_regions, without = DEFAULT_PRESETS
-    return with_regions if dataset.nodes.regions else without
+    return with_regions if dataset.nodes.regions or dataset.is_typed else without
 
 
 def make_design(
@@ -140,10 +141,17 @@ def make_design(
         raise InvalidParameterError(msg)
     if known is None and features is None and estimator is None:
         known = get_preset(default_preset(dataset))
+    wanted = known.features if known is not None else features or "spectral"
+    made = make_features(wanted, dataset.nodes, regions=regions, types=dataset.node_types)
+    if dataset.is_typed and not made.any_size:
+        msg = (
+            f"{made.name} features compare graphs node by node, but the nodes of {dataset.name!r} "
+            "have types and no identity. Use regions-logistic (edges by pair of types), sf-knn, or "
+            "your own classifier."
+        )
+        raise InvalidParameterError(msg, parameter="features" if known is None else "preset")
     if known is not None:
-        made = make_features(known.features, dataset.nodes, regions=regions)
         return Design(known.name, made, known.recipe)
-    made = make_features(features or "spectral", dataset.nodes, regions=regions)
     if estimator is not None:
         return Design(None, made, EstimatorRecipe(estimator))
     return Design(None, made, recipe_for(made))

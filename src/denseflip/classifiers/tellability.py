@@ -242,7 +242,7 @@ class _Desk:
         self, i: int, max_cells: int, draws: int, budget: int | None, seed: int
     ) -> ToldDecision:
         example = self.dataset[i]
-        nodes = self.dataset.nodes
+        nodes = self.dataset.nodes_of(example.graph)
         told = self.method in ("auto", "brief", "best")
         result = explain(
             example.graph,

@@ -246,6 +246,7 @@ def import_(
     allow_single: bool = False,
     drop_nodes: bool = False,
     drop_subjects: str | None = None,
+    node_types: str | None = None,
     *,
     reading: Reading,
     force: bool = False,
@@ -317,6 +318,7 @@ def import_(
         region_columns=region_columns,
         number_names=number_names,
         drop_nodes=drop_nodes,
+        node_types=node_types,
     )
     with FileProgress("read") as watch:
         dataset = import_folder(
@@ -350,7 +352,8 @@ def import_(
     console.print()
     for line in import_report(dataset):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    console.print(f"\nWritten to {target}. Next: denseflip train {target}", markup=False)
+    then = f"explain {target} {dataset.ids[0]}" if dataset.is_typed else f"train {target}"
+    console.print(f"\nWritten to {target}. Next: denseflip {then}", markup=False)
 
 
 @app.command()
@@ -396,7 +399,7 @@ def figures(dataset: Dataset) -> Any:
     for label, (class_name, count) in enumerate(s.graphs_per_class.items()):
         line = f"{count:>4} ({count / s.n_graphs:.0%})  {class_name}"
         table.add_row(f"  class {label}", line)
-    table.add_row("nodes", str(s.n_nodes))
+    table.add_row("nodes", dataset.sizes)
     spread = f"{s.edges_mean:.1f} on average ({s.edges_min}–{s.edges_max})"
     same = f"{s.edges_min} in every graph"
     table.add_row("edges", same if s.edges_min == s.edges_max else spread)
@@ -408,9 +411,10 @@ def figures(dataset: Dataset) -> Any:
     )
     if s.taxonomies:
         for i, (taxonomy, count) in enumerate(s.taxonomies.items()):
-            regions = dataset.nodes.taxonomy(taxonomy).regions
+            regions = dataset.node_types or dataset.nodes.taxonomy(taxonomy).regions
             some = ", ".join(regions[:8]) + (", …" if count > 8 else "")
-            table.add_row("" if i else "regions", f"{taxonomy} ({count}): {some}")
+            what = "node types" if dataset.is_typed else "regions"
+            table.add_row("" if i else what, f"{taxonomy} ({count}): {some}")
     else:
         table.add_row("regions", "none")
     if dataset.subjects:

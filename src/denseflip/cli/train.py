@@ -25,6 +25,7 @@ _TOLD = ("described", "places", "edits", "language, reading")  # columns for --t
 
 @documented()
 def train(
+    context: typer.Context,
     dataset: Annotated[str, typer.Argument(metavar="DATASET")],
     preset: Annotated[str, typer.Option("--preset", "-p")] = "sf-knn",
     out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
@@ -50,7 +51,8 @@ def train(
     Data and classifier
     -------------------
     preset : sf-knn (as the paper describes it), edges-svm, edges-logistic, regions-logistic, or
-        published (as used for the numbers printed in the paper).
+        published (as used for the numbers printed in the paper). Graphs with node types (a TU
+        folder) get regions-logistic if none is named.
     regions : Taxonomy for regions-logistic and for sentences. Default: the first.
 
     Evaluation
@@ -83,8 +85,10 @@ def train(
     if skip_evaluation and (confounds or site):
         msg = "Confounds are used by the evaluation only, which --skip-evaluation turns off."
         raise typer.BadParameter(msg, param_hint="--confounds")
-    trainer = _trainer(preset)
+    _trainer(preset)
     data = open_dataset(dataset)
+    preset = _preset_for(context, data, preset)
+    trainer = _trainer(preset)
     target = check_new_file(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
     _check_refits(refits, target, force=force)
     evaluation = None
@@ -125,6 +129,7 @@ def train(
 
 @documented(train)
 def evaluate(
+    context: typer.Context,
     dataset: Annotated[str, typer.Argument(metavar="DATASET")],
     preset: Annotated[str, typer.Option("--preset", "-p")] = "sf-knn",
     regions: str | None = None,
@@ -165,11 +170,11 @@ def evaluate(
     if oracle is not None and (tell or regions):
         msg = "--tell and --regions apply to presets only, not to --oracle. Leave them out."
         raise typer.BadParameter(msg, param_hint="--oracle")
-    names = list(dict.fromkeys(filter(None, (word.strip() for word in preset.split(",")))))
-    for name in names or [preset]:
-        _trainer(name)
     target = check_new_file(out, force=force) if out else None
+    for name in _listed(preset) or [preset]:
+        _trainer(name)
     data = open_dataset(dataset)
+    names = _listed(_preset_for(context, data, preset))
     evaluated: list[tuple[Evaluation, Tellability | None]] = []
     how: dict[str, Any] = {"folds": folds, "repeats": repeats, "seed": seed}
     how |= {"permutations": permutations, "confounds": confounds, "site": site}
@@ -436,6 +441,21 @@ def _add_permuted(
     if p_value is not None and mean is not None:
         said = f"p = {p_value:.3g}" if e.enough_shuffles else "too few to test"
         table.add_row(f"{what} ({_times(e.permutations)})", f"{mean:.3f}", said)
+
+
+def _listed(presets: str) -> list[str]:
+    """The names in a list with commas, each once."""
+    return list(dict.fromkeys(filter(None, (word.strip() for word in presets.split(",")))))
+
+
+def _preset_for(context: typer.Context, data: Dataset, preset: str) -> str:
+    """The preset as given; if none was given, one that uses node types where graphs have them."""
+    given = str(context.get_parameter_source("preset")).endswith("COMMANDLINE")
+    if given or not data.is_typed:
+        return preset
+    from denseflip.classifiers.presets import default_preset
+
+    return default_preset(data)
 
 
 def _file_name(name: str, preset: str) -> str:

@@ -195,7 +195,7 @@ def explain_cohort(
     runner = make_engine(engine, jobs, scheduler)
     data = data_of(dataset)
     assert data.given is not None
-    loaded = data.given
+    loaded = data.given.check_shared_nodes("A cohort")
     settings = check_cohort(loaded, settings)
     spec, refit = spec_of(oracle, features, input, batch, lasting=store is not None)
     if workers > 1 or engine in {"processes", "dask"}:

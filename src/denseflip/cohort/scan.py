@@ -35,9 +35,9 @@ from denseflip.search.methods.brief import (
     attempts,
     keeps_edges,
     no_sentence_note,
-    place_name,
     unsuitable,
 )
+from denseflip.search.methods.claim_walk import place_name
 
 DRAWS = 5  # redraws of a claim; all must flip
 _LOWEST, _STEP, _LEVELS = 0.25, math.sqrt(2), 18  # standard deviations, 0.25 to 90

@@ -1,4 +1,4 @@
-"""`Dataset`: labelled graphs over one node set, each with an id, and one card.
+"""`Dataset`: labelled graphs over one node set, or with types of their own, and one card.
 
 The neighbouring modules load and import data sets; the file format is in `dataset_file`.
 """
@@ -27,6 +27,7 @@ from denseflip.errors import (
 )
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.inputs import settle_names
+from denseflip.graph.nodes import TYPE
 from denseflip.notebook import html_table
 from denseflip.serialise import Serialisable, Text
 
@@ -99,7 +100,10 @@ class DatasetSummary(Serialisable, named="the summary of a data set"):
 
 @dataclass(frozen=True)
 class Dataset:
-    """Labelled graphs that share their nodes. Immutable.
+    """Labelled graphs that share their nodes, or the types of their nodes. Immutable.
+
+    Where nodes have no identity, as in molecules, graphs may have different sizes: each carries the
+    types of its own nodes (`Graph.types`), and `nodes_of` gives its node table.
 
     Iterating gives an `Example` (id, graph, label) per graph. ``dataset[i]`` and
     ``dataset["id"]`` give one `Example`; a slice, a list of indices or a boolean mask gives a
@@ -108,7 +112,7 @@ class Dataset:
     Attributes
     ----------
     name : a short name.
-    graphs : the graphs, all over the same nodes.
+    graphs : the graphs, all over the same nodes, or all with types (`is_typed`).
     labels : for each graph the position of its class in ``class_names``.
     class_names : the names of the classes.
     nodes : names, regions and coordinates of the nodes; by default the node names of the graphs,
@@ -160,13 +164,16 @@ class Dataset:
             msg = f"Data set {self.name!r} has no graphs; pass at least one."
             raise DatasetError(msg)
         try:
-            graphs, nodes = settle_names(self.graphs, self.nodes)
+            nodes = self.nodes
+            graphs = self.graphs
+            if not self.is_typed:
+                graphs, nodes = settle_names(self.graphs, self.nodes)
         except DenseflipError as error:
             msg = f"Data set {self.name!r}: {error}"
             raise DatasetError(msg) from error
         put(self, "graphs", graphs)
         put(self, "nodes", nodes)
-        if not self.nodes.names:
+        if not self.nodes.names and not self.is_typed:
             put(self, "nodes", Nodes.numbered(self.graphs[0].n_nodes))
         width = max(4, len(str(len(self.graphs) - 1)))
         ids = self._listed("ids", self.ids)
@@ -236,6 +243,10 @@ class Dataset:
             found.append(f"labels must be 0..{k - 1} (one per class name); got {shown(bad[:5])}.")
         if len(set(self.class_names)) != k:
             found.append(f"class names must be unique; got {list(self.class_names)}.")
+        if self.is_typed:
+            return found + self._typed_problems()
+        if any(g.types is not None for g in self.graphs):
+            found.append("some graphs have node types, but graph 0 has none.")
         size = self.nodes.n_nodes
         odd = [i for i, g in enumerate(self.graphs) if g.n_nodes != size]
         if odd:
@@ -246,12 +257,61 @@ class Dataset:
             )
         return found
 
+    def _typed_problems(self) -> list[str]:
+        found = []
+        types = [g.types for g in self.graphs]
+        without = [i for i, one in enumerate(types) if one is None]
+        if without:
+            found.append(f"some graphs have node types, but graph {without[0]} has none.")
+        if len({one.names for one in types if one is not None}) > 1:
+            found.append("all graphs must have the same list of node types.")
+        if self.nodes.names:
+            found.append("graphs with node types have node tables of their own; leave nodes out.")
+        return found
+
     # ---- size and content ---------------------------------------------------------------
 
     @property
+    def is_typed(self) -> bool:
+        """Whether the graphs carry the types of their own nodes and may differ in size."""
+        return self.graphs[0].types is not None
+
+    @property
+    def node_types(self) -> tuple[str, ...]:
+        """The types of nodes; empty if the graphs share their nodes."""
+        types = self.graphs[0].types
+        return () if types is None else types.names
+
+    def check_shared_nodes(self, what: str) -> Dataset:
+        """Return the data set, or raise if its graphs share only the types of their nodes.
+
+        Parameters
+        ----------
+        what : what needs graphs over the same nodes, as the subject of a sentence.
+        """
+        if self.is_typed:
+            msg = (
+                f"{what} needs graphs over the same nodes, but the nodes of {self.name!r} have "
+                "types and no identity. Explain its graphs instead, one or many (explain, "
+                "explain_many)."
+            )
+            raise DatasetError(msg)
+        return self
+
+    def nodes_of(self, graph: Graph) -> Nodes:
+        """The node table of one of the graphs: its own if it has types, else the shared one."""
+        return self.nodes if graph.types is None else graph.types.nodes
+
+    @property
     def n_nodes(self) -> int:
-        """Number of nodes of every graph."""
-        return self.nodes.n_nodes
+        """Number of nodes of every graph; of the largest one if they differ."""
+        return max(g.n_nodes for g in self.graphs) if self.is_typed else self.nodes.n_nodes
+
+    @property
+    def sizes(self) -> str:
+        """Number of nodes in words: ``"116"``, or ``"10–28"`` if the graphs differ."""
+        least = min(g.n_nodes for g in self.graphs)
+        return f"{least:,}–{self.n_nodes:,}" if least < self.n_nodes else f"{self.n_nodes:,}"
 
     @property
     def n_classes(self) -> int:
@@ -366,9 +426,12 @@ class Dataset:
     def summary(self) -> DatasetSummary:
         """Graphs per class, nodes, edges, density, spread of degrees and regions."""
         edges = np.asarray([g.n_edges for g in self.graphs])
-        degrees = np.stack([g.degrees() for g in self.graphs])
+        each = [g.degrees() for g in self.graphs]
+        degrees = np.concatenate(each)
         if not degrees.size:  # graphs without nodes
-            degrees = np.zeros((len(self), 1), dtype=np.int64)
+            degrees = np.zeros(len(self), dtype=np.int64)
+        n_pairs = float(np.mean([g.n_pairs for g in self.graphs]))
+        taxonomies = {t: len(self.nodes.taxonomy(t).regions) for t in self.nodes.taxonomies}
         return DatasetSummary(
             name=self.name,
             n_graphs=len(self),
@@ -377,13 +440,13 @@ class Dataset:
             edges_mean=float(edges.mean()),
             edges_min=int(edges.min()),
             edges_max=int(edges.max()),
-            density=float(edges.mean() / max(self.graphs[0].n_pairs, 1)),
+            density=float(edges.mean() / max(n_pairs, 1)),
             degree_mean=float(degrees.mean()),
             degree_sd=float(degrees.std()),
             degree_min=int(degrees.min()),
             degree_max=int(degrees.max()),
-            isolated_mean=float((degrees == 0).sum(axis=1).mean()),
-            taxonomies={t: len(self.nodes.taxonomy(t).regions) for t in self.nodes.taxonomies},
+            isolated_mean=float((degrees == 0).sum() / len(self)),
+            taxonomies={TYPE: len(self.node_types)} if self.is_typed else taxonomies,
         )
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
@@ -410,9 +473,7 @@ class Dataset:
 
     def __repr__(self) -> str:
         classes = ", ".join(f"{name} {count}" for name, count in self.class_counts().items())
-        return (
-            f"Dataset({self.name!r}, {len(self)} graphs, {self.n_nodes} nodes, classes: {classes})"
-        )
+        return f"Dataset({self.name!r}, {len(self)} graphs, {self.sizes} nodes, classes: {classes})"
 
     def _repr_html_(self) -> str:
         """Sizes, classes and source, as a table for notebooks."""
@@ -420,9 +481,10 @@ class Dataset:
         spread = f"{sum(edges) / len(edges):,.1f} on average ({min(edges):,} to {max(edges):,})"
         same = f"{min(edges):,} in every graph"
         kinds = [f"{name} ({len(set(x))})" for name, x in self.nodes.regions.items()]
+        kinds += [f"{TYPE} ({len(self.node_types)})"] if self.is_typed else []
         facts: list[tuple[str, object]] = [
             ("classes", ", ".join(f"{name} {n}" for name, n in self.class_counts().items())),
-            ("nodes", f"{self.n_nodes:,}"),
+            ("nodes", self.sizes),
             ("edges", same if min(edges) == max(edges) else spread),
             ("regions", ", ".join(kinds) or None),
             ("subject table", ", ".join(self.subjects) or None),

@@ -6,6 +6,7 @@ The format is NumPy's ``.npz``, read with ``allow_pickle=False``: no code in a f
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from denseflip.checks import check_new_file
 from denseflip.datasets.base import Card, Dataset
 from denseflip.errors import DatasetError, FileFormatError
 from denseflip.files import whole_file
-from denseflip.graph import Graph, Nodes
+from denseflip.graph import Graph, Nodes, NodeTypes
 from denseflip.limits import (
     PER_GRAPH,
     check_header,
@@ -30,9 +31,13 @@ from denseflip.limits import (
 
 FORMAT = "denseflip-dataset"
 VERSION = 1
+TYPED_VERSION = 2  # of data sets whose graphs have node types
 SUFFIX = ".dfd"
 _ARRAYS = ("header", "gaps", "offsets", "labels")
 _WEIGHTS = "weights"  # only in files of data sets with weights
+# Only in files of typed data sets: nodes per graph, the type of each node of each graph in turn,
+# and features of nodes, of edges and of edges that are added.
+_SIZES, _TYPES, _FEATURES = "sizes", "types", ("features", "edge_features", "new_edge")
 _WHAT = "a denseflip data set"
 _OTHERWISE = (
     "It is truncated, damaged or of another kind; `denseflip data import` reads matrices, edge "
@@ -51,7 +56,7 @@ def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) ->
     target = check_new_file(path, force=force, error=DatasetError)
     header = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": TYPED_VERSION if dataset.is_typed else VERSION,
         "name": dataset.name,
         "n_nodes": dataset.n_nodes,
         "class_names": list(dataset.class_names),
@@ -63,7 +68,7 @@ def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) ->
     if dataset.subjects:
         header["subjects"] = {name: list(column) for name, column in dataset.subjects.items()}
     arrays = {
-        "header": np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8),
+        "header": _packed(header),
         "gaps": _narrow(
             np.concatenate([np.diff(g.codes, prepend=np.int64(0)) for g in dataset.graphs])
         ),
@@ -72,6 +77,10 @@ def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) ->
     }
     if dataset.weights is not None:
         arrays[_WEIGHTS] = dataset.weights
+    if dataset.is_typed:
+        header["node_types"] = list(dataset.node_types)
+        arrays |= _type_arrays(dataset)
+        arrays["header"] = _packed(header)
     with whole_file(target) as out:
         np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
     return target
@@ -96,12 +105,16 @@ def read_dataset(path: str | Path) -> Dataset:
                 raise FileFormatError(msg)
             header = read_json(archive["header"].tobytes(), f"{source}: its header")
             again = "export the data set again with this version"
-            check_header(header, source, _WHAT, FORMAT, VERSION, again)
+            has_types = isinstance(header, dict) and "node_types" in header
+            version = TYPED_VERSION if has_types else VERSION
+            check_header(header, source, _WHAT, FORMAT, version, again)
             gaps, offsets, labels = (archive[name] for name in _ARRAYS[1:])
             weights = archive[_WEIGHTS] if _WEIGHTS in archive.files else None
+            more = (_SIZES, _TYPES, *_FEATURES)
+            typed = {name: archive[name] for name in more if name in archive.files}
         needed = 8.0 * gaps.size + float(PER_GRAPH) * offsets.size
         check_size(needed, f"{source}: its {max(0, offsets.size - 1)} graphs")
-        return _assemble(header, gaps, offsets, labels, weights)
+        return _assemble(header, gaps, offsets, labels, weights, typed)
 
 
 def _assemble(
@@ -110,6 +123,7 @@ def _assemble(
     offsets: npt.NDArray[Any],
     labels: npt.NDArray[Any],
     weights: npt.NDArray[Any] | None = None,
+    typed: Mapping[str, npt.NDArray[Any]] | None = None,
 ) -> Dataset:
     """Check the arrays and build the data set from them."""
     n = header["n_nodes"]
@@ -129,7 +143,11 @@ def _assemble(
     ):
         msg = "The array 'offsets' does not divide the edges among the graphs."
         raise DatasetError(msg)
-    graphs = [_graph(gaps[a:b], n, i) for i, (a, b) in enumerate(pairwise(offsets.tolist()))]
+    cuts = list(pairwise(offsets.tolist()))
+    if "node_types" in header:
+        graphs = _typed_graphs(header["node_types"], gaps, cuts, dict(typed or {}))
+    else:
+        graphs = [_graph(gaps[a:b], n, i) for i, (a, b) in enumerate(cuts)]
     return Dataset(
         name=header["name"],
         graphs=tuple(graphs),
@@ -142,6 +160,51 @@ def _assemble(
         subjects=header.get("subjects", {}),
         weights=weights,
     )
+
+
+def _packed(header: dict[str, Any]) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8)
+
+
+def _type_arrays(dataset: Dataset) -> dict[str, npt.NDArray[Any]]:
+    """The node types and features of all graphs, one after the other."""
+    types = [g.types for g in dataset.graphs if g.types is not None]
+    arrays = {
+        _SIZES: np.array([g.n_nodes for g in dataset.graphs], dtype=np.int64),
+        _TYPES: _narrow(np.concatenate([one.index for one in types])),
+    }
+    if types[0].features is not None:
+        arrays["features"] = np.concatenate([one.features for one in types])
+    if types[0].new_edge is not None:
+        rows = [one.rows_of_edges(g) for one, g in zip(types, dataset.graphs, strict=True)]
+        arrays |= {"edge_features": np.concatenate(rows), "new_edge": types[0].new_edge}
+    return arrays
+
+
+def _typed_graphs(
+    names: Any, gaps: npt.NDArray[Any], cuts: list[tuple[int, int]], typed: dict[str, Any]
+) -> list[Graph]:
+    """Graphs of different sizes, with the types and features of their nodes."""
+    sizes = typed.get(_SIZES, np.empty(0))
+    if not isinstance(names, list) or sizes.dtype.kind not in "iu" or len(sizes) != len(cuts):
+        msg = "The array 'sizes' must hold the number of nodes of each graph."
+        raise DatasetError(msg)
+    ends = np.concatenate(([0], np.cumsum(sizes.astype(np.int64)))).tolist()
+    wanted = {_TYPES: ends[-1], "features": ends[-1], "edge_features": len(gaps)}
+    for name, n_rows in wanted.items():
+        if name in typed and len(typed[name]) != n_rows:
+            msg = f"The array {name!r} must have {n_rows} rows; it has {len(typed[name])}."
+            raise DatasetError(msg)
+    features, rows, new = (typed.get(name) for name in _FEATURES)
+    graphs = []
+    for i, ((a, b), (first, last)) in enumerate(zip(cuts, pairwise(ends), strict=True)):
+        graph = _graph(gaps[a:b], last - first, i)
+        own = None if features is None else features[first:last]
+        edges = () if rows is None else graph.codes
+        edge_rows = None if rows is None else rows[a:b]
+        index = typed[_TYPES][first:last]
+        graphs.append(graph.typed(NodeTypes(tuple(names), index, own, edges, edge_rows, new)))
+    return graphs
 
 
 def _graph(gaps: npt.NDArray[Any], n: int, i: int) -> Graph:

@@ -122,6 +122,8 @@ def export_dataset(
     """
     if format != "dfd" and format not in FORMATS:
         raise UnknownNameError("format", format, (*FORMATS, "dfd"))
+    if format != "dfd":
+        dataset.check_shared_nodes(f"An export as {format} (format 'dfd' does not)")
     target = check_new_folder(folder, force=force, error=DatasetError)
     target.parent.mkdir(parents=True, exist_ok=True)
     # Write to a temporary folder first, so that the folder appears complete or not at all.

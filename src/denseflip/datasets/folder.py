@@ -27,6 +27,7 @@ from denseflip.datasets.match_labels import LabelOptions, by_order, labelled
 from denseflip.datasets.matrix_files import check_sizes, graphs_of_tables
 from denseflip.datasets.region_names import with_regions
 from denseflip.datasets.subjects import subject_table
+from denseflip.datasets.tu_folder import tu_name
 from denseflip.errors import (
     DatasetError,
     DenseflipError,
@@ -77,6 +78,7 @@ def import_folder(
     allow_single: bool = False,
     drop_nodes: bool = False,
     drop_subjects: Sequence[str] | str = (),
+    node_types: Sequence[str] = (),
     header: str = "auto",
     decimal: str = "auto",
     first_node: int | None = None,
@@ -126,6 +128,8 @@ def import_folder(
     drop_nodes : leave out of all graphs the nodes that have no data in some file.
     drop_subjects : ids of subjects to leave out, as a list or separated by commas;
         ``"incomplete"`` leaves out those without data for some node.
+    node_types : for a TU folder of graphs of different sizes, names of the node labels:
+        ``["0=C", "1=N"]``. By default those in its README, else numbers.
     header, decimal, first_node : how files are read that can be read in several ways, as in
         `read_graph`.
     on_file : called with each file name, for a progress bar.
@@ -163,6 +167,9 @@ def import_folder(
     if exported:
         labels = exported.labels if labels is None else labels
         nodes = exported.nodes if nodes is None else nodes
+    if node_types and (whole is None or whole.name != "tu"):
+        msg = "node_types applies to a folder in the TU format; others name their nodes (nodes)."
+        raise InvalidParameterError(msg, parameter="node_types")
     table, told = _given_nodes(nodes, name_column, region_columns, number_names)
     unwanted = [drop_subjects] if isinstance(drop_subjects, str) else list(drop_subjects)
     unwanted = [x.strip() for text in unwanted for x in text.split(",") if x.strip()]
@@ -178,6 +185,7 @@ def import_folder(
         number_names=number_names,
         drop_nodes=drop_nodes,
         drop_incomplete=INCOMPLETE in unwanted,
+        node_types=tuple(node_types),
     )
     options.reading = Reading("auto", header, decimal, first_node)
     job = Import(
@@ -215,7 +223,15 @@ def import_folder(
         given, order = _chosen(job, given, classes)
         _check_counts(job, given, single)
         graphs = read_files(job, {key: p for key, p in paths.items() if key in given})
-    check_sizes(job, {key: g.n_nodes for key, g in graphs.items()})
+    typed = bool(graphs) and all(g.types is not None for g in graphs.values())
+    if not typed:
+        check_sizes(job, {key: g.n_nodes for key, g in graphs.items()})
+    elif table is not None:
+        msg = (
+            f"{source}: its graphs have different nodes, so a node table does not apply (nodes). "
+            "To name the node labels, give node_types."
+        )
+        raise InvalidParameterError(msg, parameter=("nodes", "node_types"))
     if weights and not job.problems and not job.weights:
         msg = f"{source}: no weights to keep (weights=True): {job.kind} files have none."
         raise DatasetError(msg, parameter="weights")
@@ -227,7 +243,7 @@ def import_folder(
     named = order or class_order(given.values())
     final = _nodes(job, given=table is not None)
     size = next(iter(graphs.values())).n_nodes
-    if exported is None and (hint := atlas_hint(final, size)):
+    if exported is None and not typed and (hint := atlas_hint(final, size)):
         job.notes.append(hint)
     card = (exported and exported.card) or _card(job, source, len(graphs))
     data = Dataset(
@@ -339,6 +355,14 @@ def _read_whole(
     job.kind = importer.name
     width = max(4, len(str(len(whole))))
     ids = whole.ids or [f"{i + 1:0{width}d}" for i in range(len(whole))]
+    if labels is None and whole.labels is None and importer.name == "tu":
+        missing = f"{tu_name(job.folder)}_graph_labels.txt"
+        job.problem(
+            f"{missing} is missing. Add it, with the label of one graph per line, or give a table "
+            f"of labels (labels) with the ids {ids[0]}, {ids[1] if len(ids) > 1 else '…'} …",
+            "labels",
+        )
+        _raise_problems(job)
     if labels is None and whole.labels is not None:
         given = dict(zip(ids, whole.labels, strict=True))
     elif whole.by_order:

@@ -51,6 +51,7 @@ class ReadOptions:
     number_names : whether equal names in a header are numbered.
     drop_nodes : whether nodes without data in some file are left out of all graphs.
     drop_incomplete : whether subjects without data for some nodes are left out.
+    node_types : names of the node labels of a TU folder; see `read_tu`.
     reading : how files are read that can be read in several ways.
     ready : tables that were read already, to find out their kind.
     on_note : called with sentences about how a file was read.
@@ -68,6 +69,7 @@ class ReadOptions:
     number_names: bool = False
     drop_nodes: bool = False
     drop_incomplete: bool = False
+    node_types: Sequence[str] = ()
     reading: Reading = field(default_factory=Reading)
     ready: dict[Path, NumberTable] = field(default_factory=dict)
     on_note: Callable[[str], None] = field(default=lambda _: None)

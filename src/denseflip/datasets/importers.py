@@ -29,8 +29,6 @@ from denseflip.datasets.graph_files import (
     are_numbers,
     graphml_names,
     read_graphml,
-    read_tu,
-    tu_name,
 )
 from denseflip.datasets.import_job import (
     DEFAULT_KEEP,
@@ -45,6 +43,7 @@ from denseflip.datasets.import_job import (
 )
 from denseflip.datasets.layouts import LAYOUTS
 from denseflip.datasets.matrix_files import check_sizes, read_chosen, table_importer
+from denseflip.datasets.tu_folder import read_tu, tu_name
 from denseflip.errors import (
     DenseflipError,
     FileFormatError,
@@ -96,8 +95,9 @@ def _graphml(path: Path, options: ReadOptions) -> Graph:
 
 
 def _tu(job: Import) -> Whole:
-    graphs, labels = read_tu(job.folder)
-    return Whole(graphs=graphs, labels=labels)
+    found = read_tu(job.folder, job.options.node_types)
+    job.notes += found.notes
+    return Whole(graphs=found.graphs, labels=found.labels)
 
 
 def _read_each(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:

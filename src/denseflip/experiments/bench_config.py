@@ -333,6 +333,7 @@ def _repeated(side: str, names: list[str]) -> list[str]:
 
 def _source(config: DataConfig, folder: Path | None) -> Source:
     spec, dataset = data_spec(_place(config.name, folder))
+    dataset.check_shared_nodes("A bench")
     target = config.target
     if isinstance(target, str):
         if target not in dataset.class_names:

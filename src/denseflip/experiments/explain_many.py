@@ -371,13 +371,14 @@ def _chosen(dataset: Dataset, ids: Iterable[str | int] | None) -> list[str]:
 def _check_request(request: Request, dataset: Dataset, oracle: OracleSpec) -> None:
     """Check, before any search, that the data set and a preset know the target and regions."""
     check_request(request)
+    first = dataset.graphs[0]
+    nodes = dataset.nodes_of(first)
     if isinstance(request.regions, str):
-        dataset.nodes.taxonomy(request.regions)
-    if constraints := constraints_for(request, dataset.nodes):
-        known = Background(dataset.graphs)
-        BoundConstraints(constraints, dataset.graphs[0], dataset.nodes, known)
+        nodes.taxonomy(request.regions)
+    if constraints := constraints_for(request, nodes):
+        BoundConstraints(constraints, first, nodes, Background(dataset.graphs))
     if oracle.kind == "preset" and request.target is not None:  # a preset has only these classes
-        subject = Subject(dataset.graphs[0], "", dataset.nodes, dataset)
+        subject = Subject(first, "", nodes, dataset)
         target = request.target
         several = target if isinstance(target, (list, tuple)) else [target]
         subject.label_of([str(one) for one in several])

@@ -273,13 +273,13 @@ def read_story(record: Record, dataset: Dataset) -> Story:
     graph = _graph_of(record, told.get("original"), dataset)
     try:
         result = _unpack(told["result"], _EMPTY, graph, record["times"]["elapsed"])
-        nodes = dataset.nodes.to_dict()
+        nodes = dataset.nodes_of(graph).to_dict()
         story = Story.from_dict({**told, "result": result.to_dict(), "nodes": nodes})
     except (AttributeError, LookupError, TypeError, FileFormatError) as error:
         msg = f"The record {record['id'][:12]} cannot be read as a story ({error})."
         raise StoreError(msg) from error
     # Share the graph and the node table between the stories of a data set.
-    return replace(story, nodes=dataset.nodes, result=result)
+    return replace(story, nodes=dataset.nodes_of(graph), result=result)
 
 
 # ---- traces -----------------------------------------------------------------------------

@@ -126,14 +126,14 @@ class Context:
         method, request = spec.job.method, spec.job.request
         if method.reading != PLAIN:
             request = replace(request, method=build_method(method), parameters={})
-        dataset, refits = self.dataset, None
+        dataset, refits, graph = self.dataset, None, self.dataset[spec.graph].graph
         if request.stable is not None:
-            subject = Subject(dataset[spec.graph].graph, spec.graph, dataset.nodes, dataset)
+            subject = Subject(graph, spec.graph, dataset.nodes_of(graph), dataset)
             refits = refits_for(subject, self.oracle, "auto", request)
         result = explain(
-            dataset[spec.graph].graph,
+            graph,
             self.oracle,
-            nodes=dataset.nodes,
+            nodes=dataset.nodes_of(graph),
             background=self.background,
             refits=refits,
             request=request,
@@ -164,10 +164,8 @@ class Context:
     def _describe(
         self, spec: StorySpec, background: Background, on_event: Listener | None
     ) -> Story:
-        job, dataset = spec.job, self.dataset
-        subject = Subject(
-            dataset[spec.graph].graph, spec.graph, dataset.nodes, dataset, dataset.name
-        )
+        job, dataset, graph = spec.job, self.dataset, self.dataset[spec.graph].graph
+        subject = Subject(graph, spec.graph, dataset.nodes_of(graph), dataset, dataset.name)
         return explain_and_describe(
             subject,
             self.oracle,
@@ -191,7 +189,7 @@ class Context:
 
     def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
         """Return an explanation with all that its measures need."""
-        nodes = self.dataset.nodes
+        nodes = self.dataset.nodes_of(result.original)
         session = Session(about_graph(self.oracle, result.original, result.target))
         return Case(
             result,
@@ -215,7 +213,7 @@ class Context:
         regions = wanted.regions if result.as_read is None else None
         return describe(
             result,
-            self.dataset.nodes,
+            self.dataset.nodes_of(result.original),
             session,
             regions=regions,
             background=self.background,

@@ -3,7 +3,8 @@
 from denseflip.graph.cells import Cell, Cells
 from denseflip.graph.core import Graph
 from denseflip.graph.edits import Edits
+from denseflip.graph.node_types import NodeTypes
 from denseflip.graph.nodes import Nodes, Taxonomy
 from denseflip.graph.pairs import Codes, Pair
 
-__all__ = ["Cell", "Cells", "Codes", "Edits", "Graph", "Nodes", "Pair", "Taxonomy"]
+__all__ = ["Cell", "Cells", "Codes", "Edits", "Graph", "NodeTypes", "Nodes", "Pair", "Taxonomy"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from denseflip.errors import InvalidGraphError, counted, shown
-from denseflip.graph.core import Graph
+from denseflip.graph.core import Graph, Names
 from denseflip.graph.pairs import Codes, encode_pairs
 from denseflip.limits import check_dense
 from denseflip.notebook import html_table
@@ -19,6 +19,8 @@ from denseflip.notebook import html_table
 if TYPE_CHECKING:
     import networkx as nx
     import scipy.sparse as sp
+
+    from denseflip.graph.node_types import NodeTypes
 
 
 def codes_from_adjacency(
@@ -285,6 +287,35 @@ def _both(codes: Codes, n: int) -> Codes:
 _KEEP = 4_000_000  # largest number of entries of a matrix that is cached for the next near copy
 _FEW = 12  # up to this many flips, a loop is faster than arrays
 _last = threading.local()  # the last graph written and its matrix, per thread
+
+
+def to_dict(graph: Graph) -> dict[str, Any]:
+    """The JSON-ready form of a graph; see `Graph.to_dict`."""
+    data: dict[str, Any] = {"n_nodes": graph.n_nodes, "edges": graph.pairs.tolist()}
+    if graph.names is not None and all(type(x) in (str, int) for x in graph.names):
+        data["names"] = list(graph.names)
+    if graph.types is not None:
+        data["types"] = graph.types.to_dict()
+    return data
+
+
+def parts_of(data: Mapping[str, Any]) -> tuple[int, Codes, Names, NodeTypes | None]:
+    """What the dictionary of a graph holds, checked: nodes, codes, names and types."""
+    from denseflip.graph.node_types import NodeTypes
+
+    try:
+        n, edges = data["n_nodes"], data["edges"]
+    except (KeyError, TypeError) as error:
+        msg = f"A graph's dictionary needs the keys 'n_nodes' and 'edges'; got {shown(data)}."
+        raise InvalidGraphError(msg) from error
+    codes = Graph.from_edges(n, edges, source="dictionary").codes
+    names, types = data.get("names"), data.get("types")
+    return (
+        n,
+        codes,
+        None if names is None else check_names(names, n, True),
+        None if types is None else NodeTypes.from_dict(types).check_fits(n),
+    )
 
 
 def to_sparse(graph: Graph) -> sp.csr_array:

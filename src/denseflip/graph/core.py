@@ -1,7 +1,6 @@
 """`Graph`: an immutable graph over a fixed node set.
 
-See also `pairs` (pair codes), `edits` (changes), `convert` (other libraries), `density` (counting
-kernels) and `nodes` (names, regions, coordinates).
+See also `pairs`, `edits`, `convert`, `density` (counting kernels), `nodes` and `node_types`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidGraphError, shown
+from denseflip.errors import InvalidGraphError
 from denseflip.graph.pairs import (
     Codes,
     Pair,
@@ -32,7 +31,9 @@ if TYPE_CHECKING:
     import networkx as nx
     import scipy.sparse as sp
 
-_LITTLE_ENDIAN = np.dtype("<i8")
+    from denseflip.graph.node_types import NodeTypes
+
+Names = tuple[Any, ...] | None
 _SIBLINGS = 32  # up to this many flips are compared as sets
 _NEAR = 1024  # a copy may always have this many flips relative to its root
 _NOTHING: Codes = sealed(np.empty(0, dtype=np.int64))
@@ -46,8 +47,7 @@ class Graph:
     pairs, and computes the array on first use. Graphs with equal content are equal and have equal
     hashes.
 
-    Build one with `from_edges`, `from_adjacency`, `from_sparse` or `from_networkx`; all of them
-    check their input.
+    Build one with `from_edges` or another ``from_`` constructor; they check their input.
 
     Examples
     --------
@@ -76,10 +76,12 @@ class Graph:
         "_names",
         "_pairs",
         "_root",
+        "_types",
     )
 
     _n: int
-    _names: tuple[Any, ...] | None  # of a root; its copies have the same
+    _names: Names  # of a root; its copies have the same
+    _types: NodeTypes | None  # likewise
     _codes: Codes
     _root: Graph
     _line: tuple[Graph, tuple[int, ...] | Codes] | None  # the parent, and what was flipped since
@@ -90,10 +92,13 @@ class Graph:
     _digest: bytes
     _pairs: Codes
 
-    def __init__(self, n_nodes: int, codes: Codes, names: tuple[Any, ...] | None = None) -> None:
+    def __init__(
+        self, n_nodes: int, codes: Codes, names: Names = None, types: NodeTypes | None = None
+    ) -> None:
         """Wrap sorted, unique, valid codes. Internal: use the ``from_`` constructors."""
         _set_n(self, n_nodes)
         _set_names(self, names)
+        _set_types(self, types)
         _set_codes(self, sealed(codes))
         _set_root(self, self)
         _set_line(self, None)
@@ -189,7 +194,7 @@ class Graph:
         return self._n
 
     @property
-    def names(self) -> tuple[Any, ...] | None:
+    def names(self) -> Names:
         """The original names of the nodes, if they are not 0, 1, 2 …; copies keep them."""
         return self._root._names
 
@@ -198,7 +203,16 @@ class Graph:
         from denseflip.graph import convert
 
         given = None if names is None else convert.check_names(names, self._n)
-        return self if given == self.names else Graph(self._n, self.codes, given)
+        return self if given == self.names else Graph(self._n, self.codes, given, self.types)
+
+    @property
+    def types(self) -> NodeTypes | None:
+        """The types and features of the nodes, where nodes have no identity; copies keep them."""
+        return self._root._types
+
+    def typed(self, types: NodeTypes) -> Graph:
+        """The same graph with types for its nodes; two graphs of other types are not equal."""
+        return Graph(self._n, self.codes, self.names, types.check_fits(self._n))
 
     @property
     def n_edges(self) -> int:
@@ -275,6 +289,7 @@ class Graph:
             line = parent._line
         else:
             key ^= key_of(self._root._codes) ^ key_of((self._n,), salt=1)
+            key ^= 0 if self.types is None else self.types.key
         _set_key(self, key)
         return key
 
@@ -284,7 +299,8 @@ class Graph:
         try:
             return self._digest
         except AttributeError:
-            content = self.codes.astype(_LITTLE_ENDIAN, copy=False).tobytes()
+            content = self.codes.astype("<i8", copy=False).tobytes()
+            content += b"" if self.types is None else self.types.key.to_bytes(16, "little")
             digest = hashlib.sha256(self._n.to_bytes(8, "little") + content).digest()[:16]
             _set_digest(self, digest)
             return digest
@@ -382,7 +398,7 @@ class Graph:
         try:
             return self._fresh
         except AttributeError:
-            fresh = Graph(self._n, self.codes, self.names)
+            fresh = Graph(self._n, self.codes, self.names, self.types)
             _set_key(fresh, self.key)
             _set_fresh(self, fresh)
             return fresh
@@ -400,8 +416,7 @@ class Graph:
     def relative_distance(self, other: Graph) -> float:
         """`distance` over ``|E ∪ E'|``; 0 if both graphs are empty."""
         d = self.distance(other)
-        union = (self.n_edges + other.n_edges + d) // 2
-        return d / union if union else 0.0
+        return d / union if (union := (self.n_edges + other.n_edges + d) // 2) else 0.0
 
     def check_same_nodes(self, other: Graph) -> Graph:
         """Return ``other``, or raise if it has a different number of nodes."""
@@ -432,39 +447,26 @@ class Graph:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready form: ``{"n_nodes": n, "edges": [[u, v], …]}``, and plain names."""
-        data: dict[str, Any] = {"n_nodes": self._n, "edges": self.pairs.tolist()}
-        if self.names is not None and all(type(x) in (str, int) for x in self.names):
-            data["names"] = list(self.names)
-        return data
+        from denseflip.graph import convert
+
+        return convert.to_dict(self)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Inverse of `to_dict`, with the checks of `from_edges`."""
-        try:
-            n, edges = data["n_nodes"], data["edges"]
-        except (KeyError, TypeError) as error:
-            msg = f"A graph's dictionary needs the keys 'n_nodes' and 'edges'; got {shown(data)}."
-            raise InvalidGraphError(msg) from error
-        graph = cls.from_edges(n, edges, source="dictionary")
         from denseflip.graph import convert
 
-        names = data.get("names")
-        return graph if names is None else cls(n, graph.codes, convert.check_names(names, n, True))
+        return cls(*convert.parts_of(data))
 
     # ---- identity -----------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
-        if self is other:
-            return True
         # Equal content implies equal keys; the codes are compared too, since keys are only hashes.
-        return self.key == other.key and self._n == other._n and self._same_codes(other)
-
-    def _same_codes(self, other: Graph) -> bool:
-        if self._root is other._root:
-            return np.array_equal(self._since_root(), other._since_root())
-        return np.array_equal(self.codes, other.codes)
+        if self is other or self.key != other.key or self._n != other._n:
+            return self is other
+        return not len(self.difference(other))
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -479,13 +481,14 @@ class Graph:
         return convert.to_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self._n, self.codes.copy(), self.names))
+        return (type(self), (self._n, self.codes.copy(), self.names, self.types))
 
 
 # The setter of a slot bypasses `__setattr__`, which makes the graph immutable.
 _new = object.__new__
 _set_n = Graph.__dict__["_n"].__set__
 _set_names = Graph.__dict__["_names"].__set__
+_set_types = Graph.__dict__["_types"].__set__
 _set_codes = Graph.__dict__["_codes"].__set__
 _set_root = Graph.__dict__["_root"].__set__
 _set_line = Graph.__dict__["_line"].__set__

@@ -166,6 +166,14 @@ def match_nodes(graph: Graph, nodes: Nodes | None) -> Nodes | None:
     Without a table, the names of the graph make one. If the graph has no names, or its names are
     numbers, the table is used as it is.
     """
+    if graph.types is not None:
+        if nodes is not None and nodes != graph.types.nodes:
+            msg = (
+                "The graph carries the types of its own nodes, so a node table does not apply. "
+                "Leave it out (nodes)."
+            )
+            raise InvalidNodesError(msg, parameter="nodes")
+        return graph.types.nodes
     names = graph.names
     if names is None or all(isinstance(x, (int, np.integer)) for x in names):
         return nodes

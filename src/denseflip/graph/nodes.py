@@ -34,6 +34,7 @@ from denseflip.text_tables import read_cells
 if TYPE_CHECKING:
     import networkx as nx
 
+TYPE = "node type"  # the taxonomy of graphs that carry the types of their own nodes
 CROSS = "*"  # joins two taxonomies in a name: "lobe*hemisphere"
 _AXES = ("x", "y", "z")
 _WORDS = {"side": "hemisphere", "sides": "hemisphere"}  # aliases of taxonomy names, for suggestions
@@ -56,10 +57,21 @@ class Taxonomy:
 
     @classmethod
     def from_labels(cls, name: str, labels: Sequence[str]) -> Self:
-        """Build a taxonomy from one region name per node."""
+        """Build a taxonomy from one region name per node.
+
+        Regions are in the order of the nodes. Types of nodes are in alphabetical order, carbon
+        first, since every graph has its own nodes.
+        """
         regions = tuple(dict.fromkeys(labels))
+        if name == TYPE:
+            regions = tuple(sorted(regions, key=lambda x: (x != "C", x)))
         position = {region: i for i, region in enumerate(regions)}
         return cls(name, regions, tuple(position[x] for x in labels))
+
+    @property
+    def noun(self) -> str:
+        """What its parts are called: ``"regions"``, or ``"types"`` of nodes."""
+        return "types" if self.name == TYPE else "regions"
 
     @cached_property
     def array(self) -> npt.NDArray[np.int64]:

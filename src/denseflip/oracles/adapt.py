@@ -308,7 +308,8 @@ def as_oracle(
         `Graph` objects themselves) or a function that returns the row of one graph (``input`` and
         ``batch`` then describe this function). For a network, one row per node: ``"profile"``
         (the row of the adjacency matrix), ``"degree"``, ``"identity"``, ``"constant"`` (ones), a
-        fixed array, or a function of the adjacency array.
+        fixed array, or a function of the adjacency array; for graphs that carry them, ``"types"``
+        (one column per node type), ``"attributes"`` or ``"attributes+types"``.
     nodes : node names, for a function that looks nodes up by name in a networkx graph: a node
         table or a list. Graphs converted from networkx already have names. For
         ``features="regions"`` of an estimator, the node table.

@@ -22,7 +22,10 @@ _WEIGHTED = "The edges of {} of {} background graphs have weights, which were ig
 
 
 class Background:
-    """Graphs over one node set that a search may compare with.
+    """Graphs over one node set that a search may compare with, or graphs with node types.
+
+    Graphs with types of their own (`Graph.types`) may have different nodes. They are compared by
+    their numbers of edges between types, never pair by pair.
 
     Share one `Background` among all the graphs you explain. Its graphs are then labelled once, and
     the differences between its classes are counted once, instead of once per explanation.
@@ -52,7 +55,7 @@ class Background:
             if not isinstance(g, Graph):
                 msg = f"background: entry {i} must be a Graph; got {type(g).__name__}."
                 raise InvalidGraphError(msg)
-            if g.n_nodes != self.graphs[0].n_nodes:
+            if g.n_nodes != self.graphs[0].n_nodes and not self.by_type:
                 msg = (
                     f"background: graph {i} has {g.n_nodes} nodes, graph 0 has "
                     f"{self.graphs[0].n_nodes}. All must share one node set."
@@ -79,6 +82,25 @@ class Background:
             return cls(source)
         names = getattr(source, "class_names", ())
         return cls(source.graphs, getattr(source, "labels", None), names)
+
+    @property
+    def by_type(self) -> bool:
+        """Whether the graphs can be compared only by the types of their nodes."""
+        return bool(self.graphs) and self.graphs[0].types is not None
+
+    def check_fits(self, graph: Graph) -> Background:
+        """Return this background, or raise if a graph cannot be compared with its graphs."""
+        first = self.graphs[0] if self.graphs else graph
+        if first.types is not None or graph.types is not None:
+            names = [() if g.types is None else g.types.names for g in (first, graph)]
+            if names[0] != names[1]:
+                has = [", ".join(x) or "none" for x in names]
+                msg = f"The graph has the node types {has[1]}, the background {has[0]}."
+                raise InvalidGraphError(msg)
+        elif first.n_nodes != graph.n_nodes:
+            msg = f"The graph has {graph.n_nodes} nodes, the background {first.n_nodes}."
+            raise InvalidGraphError(msg)
+        return self
 
     def named_like(self, graph: Graph) -> Background:
         """This background with its nodes in the order of a graph's, by name if it has names."""
@@ -144,7 +166,7 @@ class Background:
 
     def frequencies(self, chosen: Sequence[int]) -> Frequencies:
         """`Frequencies` of some of these graphs, given by their positions; cached."""
-        key = tuple(chosen)
+        key = () if self.by_type else tuple(chosen)  # a pair of nodes is not in other graphs
         if key not in self._frequencies:
             if len(self._frequencies) >= _KEPT:
                 self._frequencies.clear()

@@ -26,7 +26,7 @@ from denseflip.errors import (
 from denseflip.graph import Graph
 from denseflip.oracles.gradients import PairGradient
 from denseflip.oracles.neural import NetworkOracle
-from denseflip.oracles.tensors import roles_of
+from denseflip.oracles.tensors import EDGE_ATTR_IF_ANY, roles_of
 
 
 class TorchOracle(NetworkOracle):
@@ -70,9 +70,13 @@ class TorchOracle(NetworkOracle):
         if self._as_matrix and not self._plainly:
             given[self._edges] = edge_matrix(given[self._edges], len(given[self._nodes]))
         with torch.no_grad():
-            if "data" in self.roles.values():
+            if self._takes_data:
                 return self.module(as_batch(given, n_graphs))
             return self.module(**given)
+
+    @property
+    def _takes_data(self) -> bool:
+        return "data" in self.roles.values()
 
     @property
     def _edges(self) -> str:
@@ -93,6 +97,8 @@ class TorchOracle(NetworkOracle):
 
         layers = layers_of(self.module)
         if not layers or not all(map(is_plain, layers)) or "edge_weight" in self.roles.values():
+            return False
+        if any(role.startswith("edge_attr") and name in given for name, role in self.roles.items()):
             return False
         if not {"x", "batch"} & set(self.roles.values()) or self.place_and_type()[0].type != "cpu":
             return False
@@ -143,12 +149,19 @@ class TorchOracle(NetworkOracle):
         if self.output == "labels" or self._kind == "labels":
             msg = f"{self.who} returns labels, which have no gradient."
             raise AttributeError(msg)
+        if "edge_attr" in self.roles.values():
+            msg = f"{self.who} takes features of edges, so it has no gradient by pair."
+            raise AttributeError(msg)
         return self._gradient
 
     def _gradient(self, graph: Graph, label: Label) -> PairGradient:
         from denseflip.oracles.torch_gradient import torch_gradient
 
         _check_mode(self.module)
+        optional = self._takes_data or EDGE_ATTR_IF_ANY in self.roles.values()
+        if optional and graph.types is not None and graph.types.new_edge is not None:
+            msg = f"{self.who} takes features of edges, so it has no gradient by pair."
+            raise GradientError(msg)
         if self._kind is None:
             self._look_at(graph)
         if not isinstance(label, int) or not 0 <= label < self._width:
@@ -251,7 +264,8 @@ def as_batch(given: Mapping[str, Any], n_graphs: int) -> Any:
     batch = given["batch"]
     counts = torch.bincount(batch, minlength=n_graphs)
     ptr = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
-    return Batch(x=given["x"], edge_index=given["edge_index"], batch=batch, ptr=ptr)
+    more = {"edge_attr": given["edge_attr"]} if "edge_attr" in given else {}
+    return Batch(x=given["x"], edge_index=given["edge_index"], batch=batch, ptr=ptr, **more)
 
 
 # ---- ONNX ---------------------------------------------------------------------------------------

@@ -19,7 +19,13 @@ from denseflip.graph import Graph
 from denseflip.oracles.adapt import Adapter, at_once, register_adapter
 from denseflip.oracles.batch_size import BatchSize
 from denseflip.oracles.protocol import ClassNames, Oracle, name_classes
-from denseflip.oracles.tensors import check_features, inputs_of, node_features, together
+from denseflip.oracles.tensors import (
+    EDGE_ATTR_IF_ANY,
+    check_features,
+    inputs_of,
+    node_features,
+    together,
+)
 
 MAX_BATCH = 256
 _TIE = 1e-4  # of the largest score: with a smaller margin, a graph is evaluated again alone
@@ -105,7 +111,7 @@ class NetworkOracle(ABC):
         """What the network receives, in words, for messages."""
         named = self.features if isinstance(self.features, str) else type(self._rows).__name__
         rows = "" if self._rows is None else f", node features {named!r}"
-        return f"{', '.join(self.roles)}{rows}"
+        return f"{', '.join(k for k, v in self.roles.items() if v != EDGE_ATTR_IF_ANY)}{rows}"
 
     def scores(self, graphs: Sequence[Graph]) -> npt.NDArray[Any]:
         """What the network returns, one entry or row per graph."""

@@ -20,7 +20,7 @@ from denseflip.errors import (
     said,
     shown,
 )
-from denseflip.graph import Graph
+from denseflip.graph import Graph, NodeTypes
 from denseflip.graph.convert import stack_adjacency
 from denseflip.limits import check_dense
 
@@ -48,12 +48,46 @@ def _constant(graph: Graph) -> Array:
     return np.ones((graph.n_nodes, 1), dtype=np.float32)
 
 
+def _types(graph: Graph) -> Array:
+    return types_of(graph).one_hot
+
+
+def _attributes(graph: Graph) -> Array:
+    own = types_of(graph)
+    if own.features is None:
+        msg = (
+            "The features 'attributes' are the node attributes of a data set, and these graphs "
+            "have none. Use 'types', or import the data set with NAME_node_attributes.txt."
+        )
+        raise MissingInputError(msg, parameter="features")
+    rows: Array = own.features
+    return rows
+
+
+def _both(graph: Graph) -> Array:
+    return np.concatenate((_attributes(graph), _types(graph)), axis=1)
+
+
+def types_of(graph: Graph) -> NodeTypes:
+    """The node types of a graph; raises an error with the remedy if it has none."""
+    if graph.types is None:
+        msg = (
+            "The network needs the types or features that a graph carries, and this graph has "
+            "none. Import a data set with node labels (a TU folder), or pass graph.typed(…)."
+        )
+        raise MissingInputError(msg, parameter="features")
+    return graph.types
+
+
 #: Node features by name: a function of one graph that returns one row per node.
 NODE_FEATURES: dict[str, NodeFeatures] = {
     "profile": _profile,
     "degree": _degree,
     "identity": _identity,
     "constant": _constant,
+    "types": _types,
+    "attributes": _attributes,
+    "attributes+types": _both,
 }
 
 
@@ -134,9 +168,11 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "edge_index": ("edge_index", "edges"),
     "batch": ("batch", "batch_index"),
     "edge_weight": ("edge_weight", "edge_weights"),
+    "edge_attr": ("edge_attr", "edge_attrs", "edge_features"),
     "adjacency": ("adj", "adjs", "adjacency", "a", "adj_matrix", "adjacency_matrix", "graphs"),
     "data": ("data", "graph_data"),
 }
+EDGE_ATTR_IF_ANY = "edge_attr if any"  # the role of an optional input
 _ROLE = {name: role for role, names in ROLES.items() for name in names}
 
 
@@ -145,7 +181,8 @@ def roles_of(required: Sequence[str], optional: Sequence[str], where: str) -> di
 
     Parameters
     ----------
-    required, optional : names of the inputs; of the optional ones only ``batch`` is filled.
+    required, optional : names of the inputs; of the optional ones, ``batch`` is filled, and
+        ``edge_attr`` where graphs have features of edges.
     where : the owner of the inputs, for messages.
 
     Examples
@@ -171,8 +208,11 @@ def roles_of(required: Sequence[str], optional: Sequence[str], where: str) -> di
             raise InvalidParameterError(msg)
         out[name] = role
     for name in optional:
-        if _ROLE.get(name.lower()) == "batch":
+        role = _ROLE.get(name.lower())
+        if role == "batch":
             out[name] = "batch"
+        elif role == "edge_attr":
+            out[name] = EDGE_ATTR_IF_ANY
     return out
 
 
@@ -231,8 +271,14 @@ def inputs_of(
         made["edge_index"] = np.ascontiguousarray(joined.T, dtype=np.int64)
         made["edge_weight"] = np.ones(len(joined), dtype=np.float32)
         made["batch"] = np.repeat(np.arange(len(graphs), dtype=np.int64), sizes)
-    return {name: made[role] for name, role in roles.items() if role != "data"} | (
-        {role: made[role] for role in ("x", "edge_index", "batch")} if "data" in wanted else {}
+    has_rows = all(g.types is not None and g.types.new_edge is not None for g in graphs)
+    if "edge_attr" in wanted or (has_rows and wanted & {EDGE_ATTR_IF_ANY, "data"}):
+        rows = [types_of(g).rows_of_edges(g) for g in graphs]
+        made["edge_attr"] = np.concatenate([part for one in rows for part in (one, one)])
+        made[EDGE_ATTR_IF_ANY] = made["edge_attr"]
+    whole = [x for x in ("x", "edge_index", "batch", "edge_attr") if x in made]
+    return {name: made[role] for name, role in roles.items() if role in made} | (
+        {role: made[role] for role in whole} if "data" in wanted else {}
     )
 
 

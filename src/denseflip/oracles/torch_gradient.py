@@ -25,7 +25,7 @@ from denseflip.errors import GradientError, said
 from denseflip.graph import Codes, Graph
 from denseflip.graph.pairs import all_pairs, are_among
 from denseflip.oracles.gradients import PairGradient
-from denseflip.oracles.tensors import NODE_FEATURES, OwnFeatures
+from denseflip.oracles.tensors import EDGE_ATTR_IF_ANY, NODE_FEATURES, OwnFeatures
 
 if TYPE_CHECKING:
     from denseflip.oracles.networks import TorchOracle
@@ -74,7 +74,7 @@ class _Pass:
 
     def __init__(self, oracle: TorchOracle, graph: Graph, position: int) -> None:
         self.oracle, self.graph, self.position = oracle, graph, position
-        self.roles = dict(oracle.roles)
+        self.roles = {k: role for k, role in oracle.roles.items() if role != EDGE_ATTR_IF_ANY}
         self.weight_name = _weight_input(oracle)
         if self.weight_name is not None:
             self.roles[self.weight_name] = "edge_weight"

@@ -12,7 +12,7 @@ import numpy as np
 
 from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual, Status, Target
-from denseflip.errors import InvalidGraphError, InvalidParameterError, whole_number
+from denseflip.errors import InvalidParameterError, whole_number
 from denseflip.graph import Edits, Graph, Nodes
 from denseflip.graph.inputs import as_graph, ignored_weights, match_nodes
 from denseflip.graph.pairs import decode
@@ -28,8 +28,8 @@ from denseflip.search.constraints.bound_constraints import BoundConstraints, bin
 from denseflip.search.constraints.constrained_session import MAX_REFUSED, ConstrainedSession
 from denseflip.search.core.engine import CHANGED_AFTERWARDS, must_be_in_range, search
 from denseflip.search.core.large_graphs import budget_for, note_default_budget
-from denseflip.search.core.method import Method
-from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
+from denseflip.search.core.method import Method, check_needs
+from denseflip.search.core.problem import CONFIDENCE, Problem, Walk
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.core.target import as_target, check_target_seen
 from denseflip.search.core.towards import check_information, information_note
@@ -174,10 +174,7 @@ def _validate(
         nodes.check_fits(graph.n_nodes)
     nodes = match_nodes(graph, nodes)
     known = None if background is None else Background.of(background)
-    if known is not None and len(known) and known.graphs[0].n_nodes != graph.n_nodes:
-        msg = f"The graph has {graph.n_nodes} nodes, the background {known.graphs[0].n_nodes}."
-        raise InvalidGraphError(msg)
-    known = known and known.named_like(graph)
+    known = known and known.check_fits(graph).named_like(graph)
     constraints = constraints_for(request, nodes)
     bound = bind_constraints(constraints, graph, nodes, known) if constraints else None
     return _Case(
@@ -254,18 +251,20 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         session = ConstrainedSession(session, own, bound, request.confidence)
     known = case.background
     truth = known if getattr(case.method.search, "reference", None) == "true" else None
+    typed = known is not None and known.by_type
     problem = Problem(
         case.graph,
         own.label,
         case.target,
         case.nodes,
-        known,
+        None if typed else known,
         np.random.default_rng(request.seed),
         label_background=lambda: () if known is None else known.labels(session),
         check_time=session.check_time,
         constraints=bound,
         refits=case.refits,
         true_labels=None if truth is None else partial(truth.true_labels, session),
+        by_type=known if typed else None,
     )
     known_note = None if known is None else known.note
     for note in (*case.notes, known_note, getattr(case.oracle, "input_note", None)):
@@ -283,8 +282,7 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         return run
     check_information(case.method, request.information, session)
     check_target_seen(problem, case.oracle)
-    for need in sorted(case.method.needs, reverse=True):
-        check_given(need, case.method.name.split("+")[0], case.nodes, known)
+    check_needs(case.method, case.nodes, known)
     if recorder is not None:
         recorder.original = case.graph
         recorder.accepts = lambda answer: problem.accepts(session.apply_confidence(answer).label)

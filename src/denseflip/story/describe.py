@@ -326,7 +326,7 @@ def read_test(
     for reading in READINGS:
         redraw = Redraw(places, reading, apart=False)
         if reading != "any":
-            if background is None or not len(background):
+            if background is None or not len(background) or background.by_type:
                 break
             try:
                 redraw = Redraw(places, reading, *problem.frequencies("describe"), apart=False)

@@ -93,7 +93,7 @@ class Library:
                 "Rename one of the files, or serve them separately, each with its own data folder."
             )
             raise InvalidParameterError(msg, parameter="datasets")
-        self._entries[key] = Entry(key, name, lambda: load_dataset(name))
+        self._entries[key] = Entry(key, name, lambda: _load(name))
 
     def refresh(self) -> None:
         """Add and remove uploaded data sets as another process of this server did."""
@@ -109,7 +109,7 @@ class Library:
         """Add an uploaded data set by its file in the data folder; return its key."""
         key = path.stem
         with self._lock:
-            self._entries[key] = Entry(key, key, lambda: load_dataset(path), path)
+            self._entries[key] = Entry(key, key, lambda: _load(path), path)
         return key
 
     def uploads(self) -> dict[Path, int]:
@@ -306,3 +306,8 @@ def _slug(text: str, taken: dict[str, Any]) -> str:
         n += 1
         key = f"{base}-{n}"
     return key
+
+
+def _load(name: str | Path) -> Dataset:
+    """A data set that the pages can show: they list its nodes and regions once for all graphs."""
+    return load_dataset(name).check_shared_nodes("The app")

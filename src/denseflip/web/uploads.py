@@ -330,6 +330,7 @@ def _import(folder: Path, shown: str, keep: Keep | None, how: Reading, options: 
 def _keep_dataset(
     dataset: Dataset, library: Library, quota: Quota, scratch: Path
 ) -> dict[str, Any]:
+    dataset.check_shared_nodes("The app")
     path = library.sets / f"upload-{secrets.token_hex(6)}.dfd"
     made = dataset.save(scratch / "kept.dfd")
     with quota.room(made.stat().st_size):

@@ -168,7 +168,9 @@ def find_subject(
     if graph_id is not None:
         whole = source if isinstance(source, Dataset) else open_dataset(source, fetch=fetch)
         example = whole[position_of(whole, graph_id)]
-        return Subject(example.graph, example.id, table or whole.nodes, whole, whole.name)
+        return Subject(
+            example.graph, example.id, table or whole.nodes_of(example.graph), whole, whole.name
+        )
     path = _graph_file(source)
     dataset = background
     if dataset is not None and not isinstance(dataset, Dataset):

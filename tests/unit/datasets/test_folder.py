@@ -242,7 +242,7 @@ def test_tu_folder(tmp_path: Path) -> None:
         import_folder(tmp_path)
     (tmp_path / "X_A.txt").write_text("1, 2\n")
     (tmp_path / "X_graph_labels.txt").write_text("1\n")
-    with pytest.raises(FileFormatError, match="1 labels for 2 graphs"):
+    with pytest.raises(FileFormatError, match="1 line for 2 graphs"):
         import_folder(tmp_path)
 
 

@@ -155,7 +155,7 @@ class ClaimSearch:
         if names is None:
             names = node_taxonomy(problem.nodes or Nodes.numbered(problem.graph.n_nodes))
         self.tests: list[tuple[ClaimTest, list[Move]]] = []
-        for reading in readings:
+        for reading in readings if problem.by_type is None else ("any",):
             redraw = Redraw(places, reading, current, target, elsewhere)
             limits = Limits(reference, redraw, total=total) if reference.is_known else None
             moves = moves_of(redraw, reference, problem.check_time)

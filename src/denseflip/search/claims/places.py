@@ -175,6 +175,22 @@ class Places:
         """The sums of an array by cell over all cells of each region."""
         return np.asarray(self.cells.square(by_cell).sum(axis=0))
 
+    def edges_of(self, graph: Graph) -> Ints:
+        """How many edges a graph has in each place.
+
+        A graph with node types of its own is counted by these, since it has other nodes.
+        """
+        own = graph.types
+        if own is None or self.taxonomy is None or graph.root is self.graph.root:
+            return self.tally(graph.codes)
+        counts = own.count_edges(graph)
+        at = {name: i for i, name in enumerate(own.names)}
+        names = self.taxonomy.regions
+        return np.array(
+            [counts[at[names[a]], at[names[b]]] for a, b in self.every if b is not None],
+            dtype=np.int64,
+        )
+
     def total(self, codes: Codes, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The sum of the values of the pairs in each place."""
         if self.taxonomy is None:

@@ -127,7 +127,7 @@ class Redraw:
 
     def _count_meant(self, graph: Graph, *, adding: bool) -> npt.NDArray[np.int64]:
         if self.reading == "any":
-            return self.places.tally(graph.codes)
+            return self.places.edges_of(graph)
         return self.places.tally(graph.codes[self.has_meant(graph.codes, adding=adding)])
 
     @cached_property

@@ -167,6 +167,8 @@ class Reference:
     def furthest(self) -> tuple[Ints, Ints]:
         """The most pairs that a graph of the group has, or lacks, beside the original, by place."""
         original, places = self.places.graph, self.places
+        if original.types is not None:  # no node is the same, so all edges are others
+            return self.counts.max(axis=0).astype(np.int64), places.joined
         has, lacks = np.zeros((2, len(places.sizes)), dtype=np.int64)
         for graph in self.group:
             common = places.tally(graph.codes[are_among(graph.codes, original.codes)])
@@ -177,7 +179,7 @@ class Reference:
 
 def _counts(places: Places, graphs: Sequence[Graph]) -> Floats:
     """Edges by graph and place."""
-    return np.stack([places.tally(graph.codes) for graph in graphs]).astype(float)
+    return np.stack([places.edges_of(graph) for graph in graphs]).astype(float)
 
 
 class Limits:
@@ -449,7 +451,7 @@ def limits_of(
     background, session : the data set, and the session with the classifier that labels it.
     bound : the constraints of the search.
     """
-    if claim.language == "pairs":
+    if claim.language == "pairs" or (claim.language == "nodes" and background.by_type):
         return None
     by_truth = result.by_true_labels
     labels = background.true_labels(session) if by_truth else background.labels(session)

@@ -22,6 +22,7 @@ from denseflip.errors import (
     DenseflipError,
     InvalidParameterError,
     MissingInputError,
+    UnknownNameError,
     counted,
     said,
     shown,
@@ -29,6 +30,7 @@ from denseflip.errors import (
 from denseflip.graph import Codes, Graph, Nodes, Pair
 from denseflip.graph.cells import Cells
 from denseflip.graph.density import count_components
+from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background
 from denseflip.search.constraints.free_pairs import FreePairs, count_ends
 from denseflip.search.constraints.frozen import Frozen
@@ -277,7 +279,18 @@ class BoundConstraints:
                 )
                 raise InvalidParameterError(msg, parameter="allowed")
             yield StaticRule("allowed", every.masked(mask))
+        if given.degree_bounds is not None and graph.n_nodes <= _TABLE_NODES:
+            full = graph.degrees() >= self._degree_ends[1]
+            mask = ~(full[:, None] | full) | (graph.to_adjacency(np.uint8) > 0)
+            if full.any():
+                yield StaticRule("degree_bounds", every.masked(mask))
         if given.allow_seen is not None:
+            if self.background is not None and self.background.by_type:
+                msg = (
+                    "allow_seen counts how often the data set has a pair of nodes, but its nodes "
+                    "have types and no identity. Leave it out, or bound degrees (max_degree)."
+                )
+                raise InvalidParameterError(msg, parameter="allow_seen")
             if self.background is None or not len(self.background):
                 msg = (
                     "allow_seen needs to know how often the data set has a pair, and there is no "
@@ -289,6 +302,24 @@ class BoundConstraints:
             if least > 0:
                 often = seen.codes[seen.at(seen.codes) >= least]
                 yield StaticRule("allow_seen", replace(every, listed=often))
+
+    @cached_property
+    def _degree_ends(self) -> tuple[Codes, Codes]:
+        """The smallest and the largest degree of every node, by its type or region."""
+        n, given = self.graph.n_nodes, self.constraints
+        low, high = np.zeros(n, dtype=np.int64), np.full(n, n, dtype=np.int64)
+        if self.nodes is None or not self.nodes.regions:
+            msg = "degree_bounds needs the type or region of each node, and none are known (nodes)."
+            raise MissingInputError(msg, parameter=("degree_bounds", "nodes"))
+        taxonomy = self.nodes.taxonomy(given.regions)
+        types = self.graph.types
+        known = taxonomy.regions if types is None else types.names
+        for name, (least, most) in given.bounds.items():
+            if name not in known:
+                raise UnknownNameError("type or region", name, known, parameter="degree_bounds")
+            here = [taxonomy.regions[r] == name for r in taxonomy.index]
+            low[here], high[here] = least, most
+        return low, high
 
     def _dynamic_rules(self) -> Iterable[Rule]:
         given, n_edges = self.constraints, self.graph.n_edges
@@ -306,6 +337,9 @@ class BoundConstraints:
             limit = getattr(given, name)
             if limit is not None:
                 yield Rule(name, degrees_within(limit, holds))
+        if given.degree_bounds is not None:
+            low, high = self._degree_ends
+            yield Rule("degree_bounds", degrees_between(low, high))
         if given.keep_connected:
             pieces = count_components(self.graph)
             yield Rule("keep_connected", lambda g, _: count_components(g) <= pieces)
@@ -341,6 +375,26 @@ def degrees_within(limit: int, holds: Any) -> Callable[[Graph, Codes], bool]:
     def within(graph: Graph, flipped: Codes) -> bool:
         touched = np.unique(np.concatenate(np.divmod(flipped, graph.n_nodes)))
         return bool(holds(graph.degrees()[touched], limit).all())
+
+    return within
+
+
+def degrees_between(low: Codes, high: Codes) -> Callable[[Graph, Codes], bool]:
+    """Whether every node with a changed pair has a degree within its own bounds, or nearer to them.
+
+    A node that was out of bounds may lose edges that it has too many of, but not get more.
+    """
+
+    def within(graph: Graph, flipped: Codes) -> bool:
+        touched = np.unique(np.concatenate(np.divmod(flipped, graph.n_nodes)))
+        after = graph.degrees()
+        change = np.zeros(graph.n_nodes, dtype=np.int64)
+        ends = np.concatenate(np.divmod(flipped, graph.n_nodes))
+        added = ~are_among(flipped, graph.toggle_codes(flipped).codes)
+        np.add.at(change, ends, np.where(np.tile(added, 2), 1, -1))
+        good = (after <= high) | (change < 0)
+        good &= (after >= low) | (change > 0)
+        return bool(good[touched].all())
 
     return within
 

@@ -16,8 +16,10 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from denseflip.counterfactual import Step
 from denseflip.errors import InvalidParameterError
+from denseflip.graph import Nodes
+from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession
-from denseflip.search.core.problem import Problem, Walk
+from denseflip.search.core.problem import Problem, Walk, check_given
 from denseflip.search.core.refinement import Refine
 
 STREAM: Literal["stream"] = "stream"
@@ -169,6 +171,26 @@ class Method:
 def needs_of(*parts: object) -> frozenset[str]:
     """Collect the needs that these searches, blocks or rankings declare."""
     return frozenset().union(*(getattr(part, "needs", ()) for part in parts))
+
+
+def check_needs(method: Method, nodes: Nodes | None, background: Background | None) -> None:
+    """Raise an error with the remedy if a method lacks regions or a background that it can use.
+
+    Graphs that share only the types of their nodes can be used by searches that say so
+    (``takes_types``): they compare numbers of edges between types.
+    """
+    name = method.name.split("+")[0]
+    typed = background is not None and background.by_type
+    usable = not typed or getattr(method.search, "takes_types", False)
+    for need in sorted(method.needs, reverse=True):
+        check_given(need, name, nodes, background if usable else None, background)
+    for option, value in (("language", "nodes"), ("balance", "on")):
+        if typed and getattr(method.search, option, None) == value:
+            msg = (
+                f"{option}={value!r} needs graphs over the same nodes, but the nodes of this data "
+                "set have types and no identity. Leave it out: sentences are about types."
+            )
+            raise InvalidParameterError(msg, parameter=option)
 
 
 def describe_parameters(value: Any) -> Any:

@@ -89,6 +89,8 @@ class Problem:
     refits : the classifier trained again on resampled data, for searches for stable answers.
     true_labels : returns the true label of every background graph, if sentences are compared with
         true classes; else None.
+    by_type : graphs of the data set over other nodes, if nodes have types and no identity; there is
+        no ``background`` then. Claims are compared with them by their counts per pair of types.
     """
 
     graph: Graph
@@ -104,6 +106,12 @@ class Problem:
     constraints: BoundConstraints | None = None
     refits: tuple[Oracle, ...] = ()
     true_labels: Callable[[], Sequence[Label]] | None = None
+    by_type: Background | None = None
+
+    @property
+    def others(self) -> Background | None:
+        """The graphs that claims are compared with: the background, or those of `by_type`."""
+        return self.background if self.by_type is None else self.by_type
 
     def accepts(self, label: Label) -> bool:
         """Whether a graph with this label is a counterfactual."""
@@ -169,7 +177,7 @@ class Problem:
             self._background("by_target").graphs, self.background_labels, strict=True
         ):
             if self.accepts(label):
-                distance = self.graph.relative_distance(graph)
+                distance = _distance(self.graph, graph)
                 nearest[label] = min(distance, nearest.get(label, distance))
         known = self.background_labels
         return [
@@ -257,6 +265,7 @@ class Problem:
 
     def contrast(self, needed_by: str) -> Contrast:
         """How much more often a pair is joined in the original's class than in the target class."""
+        check_given(BACKGROUND, needed_by, self.nodes, self.background, self.by_type)
         self.split_background(needed_by)
         return self._background(needed_by).contrast(*self._sides)
 
@@ -265,7 +274,7 @@ class Problem:
 
         For uses of the contrast that should cost no query.
         """
-        if "background_labels" not in self.__dict__ or not self._sides[1]:
+        if "background_labels" not in self.__dict__ or not self._sides[1] or self.by_type:
             return None
         return self._background("known_contrast").contrast(*self._sides)
 
@@ -277,15 +286,34 @@ class Problem:
         return background.frequencies(same), background.frequencies(other)
 
     def _background(self, needed_by: str) -> Background:
-        check_given(BACKGROUND, needed_by, self.nodes, self.background)
-        assert self.background is not None
-        return self.background
+        check_given(BACKGROUND, needed_by, self.nodes, self.others)
+        assert self.others is not None
+        return self.others
+
+
+def _distance(graph: Graph, other: Graph) -> float:
+    """How different two graphs are: by pair, or by their edges per pair of types."""
+    if graph.types is None or other.types is None:
+        return graph.relative_distance(other)
+    one, two = (g.types.count_edges(g) for g in (graph, other) if g.types is not None)
+    return float(np.abs(np.triu(one - two)).sum() / max(1, graph.n_edges + other.n_edges))
 
 
 def check_given(
-    need: str, needed_by: str, nodes: Nodes | None, background: Background | None
+    need: str,
+    needed_by: str,
+    nodes: Nodes | None,
+    background: Background | None,
+    by_type: Background | None = None,
 ) -> None:
     """Raise an error with the remedy if a method needs regions or a background and has none."""
+    if need == BACKGROUND and background is None and by_type is not None:
+        msg = (
+            f"The method {needed_by!r} compares graphs pair by pair, but the nodes of this data "
+            "set have types and no identity. Use a method that does not: 'auto' or 'brief' "
+            "(sentences by type), 'tight' or 'race' (few edits), 'tri' or 'edg'."
+        )
+        raise MissingInputError(msg, parameter=("method", "background"))
     if need == REGIONS and (nodes is None or not nodes.regions):
         msg = (
             f"The method {needed_by!r} needs to know which region each node belongs to, and no "

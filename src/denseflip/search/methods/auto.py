@@ -91,10 +91,10 @@ class Auto(Conversation):
         if self.language == "pairs":
             return self._pairs(problem, session, "pairs were requested")
         if self.language == "regions":
-            check_given(REGIONS, "auto", problem.nodes, problem.background)
+            check_given(REGIONS, "auto", problem.nodes, problem.others)
         if self.language != "auto":
-            check_given(BACKGROUND, "auto", problem.nodes, problem.background)
-        if problem.background is None or not len(problem.background):
+            check_given(BACKGROUND, "auto", problem.nodes, problem.others)
+        if not problem.others:
             return self._pairs(problem, session, "there is no background to learn from")
         if not any(problem.accepts(label) for label in problem.background_labels):
             why = "the oracle labels no graph of the background as the target class"
@@ -175,7 +175,8 @@ class Auto(Conversation):
     def _note_choice(self, problem: Problem, ended: Walk, taxonomy: Taxonomy | None) -> None:
         """Note in which language an answer and its front are described, and why."""
         true = f"true as read{' and in range' if ended.in_range else ''}"
-        why = f"a short sentence about these regions is {true}"
+        parts = "regions" if taxonomy is None else taxonomy.noun
+        why = f"a short sentence about these {parts} is {true}"
         if taxonomy is None or problem.nodes is None:
             why = f"the first language in which a short sentence is {true}"
             if self.language == "nodes":
@@ -199,7 +200,7 @@ class Auto(Conversation):
                     problem.note(reason)
                 else:
                     yield taxonomy
-        if self.language in ("auto", "nodes"):
+        if self.language in ("auto", "nodes") and problem.by_type is None:
             yield None
 
     def _pairs(self, problem: Problem, session: BaseSession, why: str) -> Walk:

@@ -326,7 +326,7 @@ class _Portfolio:
     def _has_regions(self) -> bool:
         """Whether `brief` can run: there are a background and suitable regions."""
         nodes = self.problem.nodes
-        if not self._has_background() or nodes is None or not nodes.regions:
+        if not self.problem.others or nodes is None or not nodes.regions:
             return False
         return not unsuitable(nodes.taxonomy(self.plan.regions))
 

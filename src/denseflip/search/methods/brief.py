@@ -16,16 +16,14 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from denseflip.as_read import READINGS
-from denseflip.counterfactual import BALANCE as BALANCE_BLOCK
-from denseflip.counterfactual import Reading, Step
+from denseflip.counterfactual import Reading
 from denseflip.errors import InvalidParameterError, check_name, whole_number
 from denseflip.graph import Taxonomy
+from denseflip.graph.nodes import TYPE
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import BALANCE, IN_RANGE, REFERENCE
-from denseflip.search.claims.claim import ALL_REGIONS, Place, net
+from denseflip.search.claims.claim import ALL_REGIONS, net
 from denseflip.search.claims.claim_search import (
     ClaimSearch,
     VerifiedClaim,
@@ -39,8 +37,9 @@ from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import FEWEST, Reference, judge_claim
 from denseflip.search.claims.stable_search import StableGoal, StableSearch
 from denseflip.search.core.method import Conversation
-from denseflip.search.core.probing import SharedSession, joined
+from denseflip.search.core.probing import SharedSession
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
+from denseflip.search.methods.claim_walk import walk_to
 
 if TYPE_CHECKING:
     from denseflip.search.methods.auto import Auto
@@ -90,6 +89,7 @@ class Brief(Conversation):
     reference: str = "classifier"
     stable: float | None = None
     uses: ClassVar[tuple[str, ...]] = ("gradients",)
+    takes_types: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_sentence_options(self)
@@ -377,7 +377,7 @@ def _known_group(problem: Problem) -> bool:
 
 def keeps_edges(problem: Problem, reference: Reference) -> bool:
     """Whether the number of edges has to be kept by default."""
-    return reference.keeps_edges and not problem.one_way
+    return reference.keeps_edges and not problem.one_way and problem.by_type is None
 
 
 def check_sentence_options(plan: Any) -> None:
@@ -404,18 +404,16 @@ def _most_cells(problem: Problem, taxonomy: Taxonomy | None, most: int) -> int:
 
 def _has_wider(taxonomy: Taxonomy | None) -> bool:
     """Whether one region with all regions is a place of its own, with a name of its own."""
-    return (
-        taxonomy is not None and len(taxonomy.regions) > 2 and ALL_REGIONS not in taxonomy.regions
-    )
+    if taxonomy is None or taxonomy.name == TYPE:
+        return False
+    return len(taxonomy.regions) > 2 and ALL_REGIONS not in taxonomy.regions
 
 
 def _keep_smaller(problem: Problem, one_class: Problem) -> None:
     """Keep the best answer of a search for one class if it is the smallest so far."""
     new, old = one_class.best, problem.best
-    if new is None or new is old:
-        return
     size = problem.graph.distance
-    if old is None or size(new.graph) < size(old.graph):
+    if new is not None and (old is None or size(new.graph) < size(old.graph)):
         problem.best = new
 
 
@@ -444,7 +442,7 @@ def phrase(taxonomy: Taxonomy | None) -> str:
     """The language of a sentence as an adverbial phrase; None stands for nodes."""
     if taxonomy is None:
         return "node by node"
-    return f"by {taxonomy.name!r} ({len(taxonomy.regions):,} regions)"
+    return f"by {taxonomy.name!r} ({len(taxonomy.regions):,} {taxonomy.noun})"
 
 
 def no_sentence_note(taxonomy: Taxonomy | None, attempt: Attempt) -> str:
@@ -481,48 +479,3 @@ def _nearest_miss(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | N
         f"The shortest sentence that is true as read is out of range: {'; '.join(parts)}. "
         'To accept it, pass in_range="prefer".'
     )
-
-
-def walk_to(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> Walk:
-    """The walk to one redraw of a claim."""
-    n, steps = problem.graph.n_nodes, []
-    named = dict(zip(found.claim.places, found.parts, strict=False))
-    for number, (place, codes) in enumerate(named.items(), 1):
-        there = np.isin(codes, problem.graph.codes)
-        for block, part in (("densify", codes[~there]), ("sparsify", codes[there])):
-            if len(part):
-                toggled = tuple(divmod(int(code), n) for code in np.sort(part))
-                name = place_name(problem, taxonomy, place)
-                steps.append(Step(block, "block", toggled, name=name, iteration=number))
-    for codes in found.parts[len(found.claim.places) :]:
-        toggled = tuple(divmod(int(code), n) for code in np.sort(codes))
-        steps.append(Step(BALANCE_BLOCK, "block", toggled, iteration=len(steps) + 1))
-    graph = problem.graph.toggle_codes(np.sort(joined(found.parts)))
-    ended = problem.end(graph, found.claim.label, steps)
-    ended.as_read, ended.in_range, ended.verified = found.as_read, found.in_range, found
-    ended.notes = tuple(_full_or_empty(problem, found, taxonomy))
-    return ended
-
-
-def _full_or_empty(
-    problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None
-) -> Iterator[str]:
-    """Notes on places that the claim fills or empties completely."""
-    places = Places.of_claim(problem.graph, found.claim)
-    for place, added, removed in found.claim.amounts:
-        name = place_name(problem, taxonomy, place)
-        size, joined_now = places.counts(place)
-        if added and added == size - joined_now:
-            yield f"{name} is then full: every pair in it is joined."
-        if removed and removed == joined_now:
-            yield f"{name} is then empty: no pair in it is joined."
-
-
-def place_name(problem: Problem, taxonomy: Taxonomy | None, place: Place) -> str:
-    """The name of a place: two regions, or a node."""
-    a, b = place
-    if b is not None and taxonomy is not None:
-        names = (*taxonomy.regions, ALL_REGIONS)
-        first, second = names[a], names[b]
-        return first if a == b else f"{first} – {second}"
-    return str(a) if problem.nodes is None else problem.nodes.names[a]

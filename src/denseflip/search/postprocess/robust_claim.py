@@ -22,7 +22,8 @@ from denseflip.search.claims.forecast import by_gain, forecasting_probe
 from denseflip.search.claims.moves import one_each
 from denseflip.search.core.probing import boundary
 from denseflip.search.core.problem import Problem, Walk
-from denseflip.search.methods.brief import WIDE_CELLS, walk_to
+from denseflip.search.methods.brief import WIDE_CELLS
+from denseflip.search.methods.claim_walk import walk_to
 from denseflip.search.postprocess.robust import DRAWS, MEASURES, Noise, PerturbationTest
 
 _STEP = 1.15  # amounts grow by this factor

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from denseflip.counterfactual import Reading
 from denseflip.errors import counted
 from denseflip.graph import Pair, Taxonomy
+from denseflip.graph.nodes import TYPE
 from denseflip.search.claims.claim import ALL_REGIONS, Amount, Claim, Place
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import FEWEST, PlaceReference
@@ -69,7 +70,9 @@ class Wording:
         ends = brackets or [""] * len(amounts)
         same = self.words.inside == self.words.across
         return tuple(
-            self._piece(amount, self._place(amount.place, texts, joint), end, not (i and same))
+            self._piece(
+                amount, self._place(amount.place, texts, joint), end, not (i and same) or self.typed
+            )
             for i, (amount, end) in enumerate(zip(amounts, ends, strict=True))
         )
 
@@ -78,7 +81,7 @@ class Wording:
         texts = written(self.taxonomy, phrases(self.words))
         joint = contracted(texts)
         return tuple(
-            f"{self._plain(amount)} {self._place(amount.place, texts, joint)}{end}"
+            f"{self._plain(amount)} {self._place(amount.place, texts, joint)}".rstrip() + end
             for amount, end in zip(amounts, brackets, strict=True)
         )
 
@@ -95,7 +98,7 @@ class Wording:
 
     def _piece(self, amount: Amount, place: str, end: str, first: bool) -> str:
         if not self._is_exchange(amount):
-            return f"{self._amount(amount, first=first)} {place}{end}"
+            return f"{self._amount(amount, first=first)} {place}".rstrip() + end
         sides = ", ".join(
             f"{_number(n)} {self.words.more if up else self.words.less}" for n, up in _sides(amount)
         )
@@ -125,11 +128,28 @@ class Wording:
     def _plain(self, amount: Amount) -> str:
         many = self.words.inside if amount.place[0] == amount.place[1] else self.words.across
         noun = self.words.unit if _sides(amount)[-1][0] == 1 else many
+        if self._compound(amount.place):
+            one, other = (self.taxonomy.regions[x] for x in amount.place if x is not None)
+            noun = f"{one}–{other} {noun}"
         return f"{self._without_noun(amount)} {noun}"
+
+    @property
+    def typed(self) -> bool:
+        """Whether places are pairs of types of nodes."""
+        return self.taxonomy.name == TYPE
+
+    def _compound(self, place: Place) -> bool:
+        """Whether edges between types are named as ``C–N bonds``, where these are single words."""
+        return (
+            self.typed
+            and self.words.compound
+            and all(" " not in self.taxonomy.regions[x] for x in place if x is not None)
+        )
 
     def _without_noun(self, amount: Amount) -> str:
         sides = _sides(amount)
-        said = [f"{_number(n)} {self.words.more if up else self.words.less}" for n, up in sides]
+        number = _number_word if self.typed else _number
+        said = [f"{number(n)} {self.words.more if up else self.words.less}" for n, up in sides]
         return " and ".join(said)
 
     def _meant(self, number: int, *, more: bool) -> str:
@@ -146,6 +166,10 @@ class Wording:
         a, b = place
         if b is None:
             return f"{'of' if self.reading == 'any' else 'at'} {texts[a]}"
+        if self._compound(place):
+            return ""
+        if self.typed:
+            return f"between {texts[a]}{'' if a == b else f' and {texts[b]}'} nodes"
         if a == b:
             return f"{self.words.within} {texts[a]}"
         if b == len(texts):
@@ -161,6 +185,12 @@ def _sides(amount: Amount) -> list[tuple[int, bool]]:
 
 def _number(n: int) -> str:
     return "one" if n == 1 else f"{n:,}"
+
+
+def _number_word(n: int) -> str:
+    """A number below ten in words."""
+    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    return words[n] if n < len(words) else f"{n:,}"
 
 
 def bracket(amount: Amount, places: Places) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from denseflip.counterfactual import Counterfactual, Label
 
 _FEW = 6  # frozen items that are named; of more only the number
-_STATIC = ("freeze", "only", "allowed", "allow_seen")
+_STATIC = ("freeze", "only", "allowed", "allow_seen", "degree_bounds")
 
 
 def terms_in_words(result: Counterfactual) -> tuple[str, ...]:
@@ -95,6 +95,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "keep_connected": lambda _: "with no more connected components than before",
     "min_degree": lambda n: f"with at least {n:,} edges at every node that changes",
     "max_degree": lambda n: f"with at most {n:,} edges at every node that changes",
+    "degree_bounds": lambda text: f"with degrees within {text.replace(',', ', ')}",
     "predicate": lambda name: f"giving a graph that {name} accepts",
     "regions": lambda _: "",
 }

@@ -10,6 +10,7 @@ from functools import cached_property
 from denseflip.checks import count_words
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Status
 from denseflip.graph import Nodes
+from denseflip.graph.nodes import TYPE
 from denseflip.search.claims.claim import Amounts, Claim, total
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import PlaceReference, counted_anew
@@ -75,7 +76,10 @@ class Sentences:
     @property
     def noun(self) -> str:
         """The noun for a place of the claim."""
-        return "region" if self.claim.with_all else _NOUNS[self.claim.language]
+        if self.claim.with_all:
+            return "region"
+        typed = self.claim.regions is not None and self.claim.regions.name == TYPE
+        return "pair of types" if typed else _NOUNS[self.claim.language]
 
     # ---- found --------------------------------------------------------------------------
 

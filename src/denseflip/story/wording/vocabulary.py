@@ -8,12 +8,18 @@ from dataclasses import dataclass, fields, replace
 from denseflip.datasets.atlas import load_aal, load_mouse_atlas
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Nodes
+from denseflip.graph.nodes import TYPE
 from denseflip.serialise import Serialisable
 
 _FORBIDDEN = ("“", "”", "(", ")", ",", "\n")
 # Ids that get a noun ("Patient 9"): a number, a letter, or an id of the paper's clinical data sets.
 _NEEDS_A_NOUN = re.compile(r"#?\d+|[A-Z]|(?:aut|bip|adhdm?|ohsu|pek|kki)-\d+")
-_THINGS = {"brain", "connectome", "graph", "mouse", "network", "patient", "subject"}
+_SYMBOLS = (
+    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se "
+    "Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba W Re Os Ir Pt Au Hg Tl Pb Bi"
+)
+_ELEMENTS = frozenset(_SYMBOLS.split())
+_THINGS = {"brain", "connectome", "graph", "molecule", "mouse", "network", "patient", "subject"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class Vocabulary(Serialisable, named="a vocabulary", closed=True):
     caveat : the limits of an explanation of this kind.
     counts : whether a sentence gives the numbers of edges; ``inside`` and ``across`` are then
         plural nouns. The paper's sentences do not: they say ``less activation``.
+    compound : whether edges between two types of nodes are named as ``C–N bonds``; if not, as
+        ``edges between C and N nodes``.
 
     Examples
     --------
@@ -62,14 +70,15 @@ class Vocabulary(Serialisable, named="a vocabulary", closed=True):
     verb: str = "classified as"
     caveat: str = "This is about the classifier, not about what caused the class."
     counts: bool = True
+    compound: bool = False
 
     def __post_init__(self) -> None:
         problems = []
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name == "counts":
+            if field.name in ("counts", "compound"):
                 if not isinstance(value, bool):
-                    problems.append(f"counts must be True or False; got {value!r}.")
+                    problems.append(f"{field.name} must be True or False; got {value!r}.")
             elif not isinstance(value, str) or (not value.strip() and field.name != "whole"):
                 problems.append(f"{field.name} must be a non-empty text; got {value!r}.")
             elif field.name not in ("name", "caveat") and any(x in value for x in _FORBIDDEN):
@@ -96,8 +105,11 @@ class Vocabulary(Serialisable, named="a vocabulary", closed=True):
 
         It is ``brain`` for the areas of the AAL-116 atlas and ``mouse`` for those of the mouse
         atlas. Otherwise the owner is unknown: coordinates give the connections of a brain, regions
-        the connections of a network, and anything else a plain graph.
+        the connections of a network, and anything else a plain graph. Graphs with node types are
+        molecules if all types are chemical elements.
         """
+        if nodes.taxonomies == (TYPE,):
+            return VOCABULARIES["molecule" if set(nodes.regions[TYPE]) <= _ELEMENTS else "graph"]
         names = set(nodes.names)
         if names == set(load_aal().names):
             return VOCABULARIES["brain"]
@@ -175,8 +187,25 @@ _PAPER = replace(
     units="links",
     counts=False,
 )
+_MOLECULE = Vocabulary(
+    name="molecule",
+    subject="Molecule",
+    members="molecules",
+    inside="bonds",
+    across="bonds",
+    unit="bond",
+    units="bonds",
+    caveat=(
+        "This says what would change the classifier's answer. It does not say that such a molecule "
+        "is stable or can be made."
+    ),
+    compound=True,
+)
 _MOUSE = replace(_BRAIN, name="mouse", subject="Mouse", members="mice")
 VOCABULARIES: dict[str, Vocabulary] = {
     words.name: words
-    for words in (_BRAIN, _PAPER, _CONNECTOME, _NETWORK, _MOUSE, Vocabulary(caveat=_GRAPH_CAVEAT))
+    for words in (
+        *(_BRAIN, _PAPER, _CONNECTOME, _NETWORK, _MOUSE, _MOLECULE),
+        Vocabulary(caveat=_GRAPH_CAVEAT),
+    )
 }
