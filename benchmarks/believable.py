@@ -425,7 +425,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         names = options.methods.split(",") if options.methods else (*PAPER, *OURS)
         ways = {f"method {m}": {"method": m, "budget": BUDGET} for m in names}
     elif options.stable:
-        table, marker = third_table, "stable-presets"
+        table, marker = third_table, "stable"
         ways = {f"stable {way}": STABLE[way] for way in STABLE}
     elif options.planted:
         table, marker = fourth_table, "planted"
