@@ -231,3 +231,19 @@ def test_a_background_without_graphs_is_none():
     assert without.found
     assert (nobody.edits, nobody.calls) == (without.edits, without.calls)
     assert nobody.notes == without.notes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_never_worse_than_its_members(seed):
+    graphs = cohort(seed)
+
+    def rule(a):  # not linear: triangles count, too
+        return bool(a[:6, :6].sum() + np.trace(a @ a @ a) / 3 > 40)
+
+    def edits(method: str, **options: str) -> int:
+        one = explain(graphs[0], rule, method, background=graphs, seed=seed, **options)
+        assert one.found
+        return one.distance
+
+    best = edits("best", objective="edits")
+    assert best <= min(edits("race"), edits("tight"))

@@ -172,6 +172,9 @@ class _Portfolio:
     spent: bool = False
     cut: bool = False
 
+    def __post_init__(self) -> None:
+        self._random_state = self.problem.rng.bit_generator.state
+
     def run(self) -> None:
         """Run cheap searches first, and none that cannot win."""
         plan = self.plan
@@ -206,7 +209,8 @@ class _Portfolio:
             return
         not_linear = linearity is not None and linearity < _NOT_LINEAR
         for number in range(3 if not_linear else 2):
-            self._run("race", Race() if not number else Race(nearest=6, swaps=8), part=0.75)
+            search = Race() if not number else Race(nearest=6, swaps=8)
+            self._run("race", search, part=0.75, again=number > 1)
         if not not_linear:
             self._run("tight", Tight(), part=1.0)
         elif self._fewest() > 1:
@@ -264,10 +268,16 @@ class _Portfolio:
         part: float,
         most: int | None = None,
         refine: bool = False,
+        again: bool = False,
     ) -> None:
-        """Run a search with its part of the remaining budget, if it can still win."""
+        """Run a search with its part of the remaining budget, if it can still win.
+
+        It draws the same random numbers as alone, unless the same search ran before.
+        """
         if name != "brief" and self._fewest() <= 1:
             return
+        if not again:
+            self.problem.rng.bit_generator.state = self._random_state
         problem, started = self.problem, self.session.calls
         left = self.session.remaining
         if not math.isinf(left):
