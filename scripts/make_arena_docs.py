@@ -22,7 +22,7 @@ from markers import fill
 
 from denseflip.arena.arena_page import plot_price
 from denseflip.arena.peers import default_explainers, is_own
-from denseflip.arena.plan import Settings
+from denseflip.arena.plan import PROTOCOL, Settings
 from denseflip.experiments.table import Table
 from denseflip.report.canvas import save_figure
 
@@ -108,11 +108,25 @@ def run_lines(facts: Row, cards: list[Row]) -> Iterator[str]:
         f"{facts['trials']:,} trials of {len(cards)} frozen classifiers, {settings['graphs']} "
         f"graphs per data set (all, where it has fewer), budget {settings['budget']:,} calls."
     )
-    yield (
-        f"The first {settings['repeated']} graphs were explained again with {settings['seeds']} "
-        f"seeds, with renumbered nodes and on {settings['trainings']} trainings. Slow explainers "
-        f"explained {settings['slow']} graphs."
-    )
+    if settings["repeated"]:
+        yield (
+            f"The first {settings['repeated']} graphs were explained again with "
+            f"{settings['seeds']} seeds, with renumbered nodes and on {settings['trainings']} "
+            "trainings."
+        )
+    else:
+        yield (
+            "Every graph was explained once, with one seed: this run says nothing about other "
+            f"seeds and numberings. The {settings['trainings']} trainings only test the answers."
+        )
+    ran = {(card["data"], card["kind"]) for card in cards}
+    missing = [f"{name} {k}" for name, kinds in PROTOCOL.items() for k in kinds]
+    missing = [one for one in missing if tuple(one.split(" ")) not in ran]
+    left_out = [n for n in default_explainers(Path()) if n not in settings["explainers"]]
+    if missing:
+        yield f"**Not run: {', '.join(missing)}.** This page names no winner there."
+    if left_out:
+        yield f"Explainers that were left out: {', '.join(left_out)}."
     failures = len(facts["failures"])
     yield f"{failures} trials could not be run." if failures else "All planned trials ran."
     yield f"SHA-256 of all trials without times: `{facts['sha256']}`."
@@ -244,7 +258,7 @@ def classifier_lines(sides: dict[tuple[str, str], list[Row]]) -> Iterator[str]:
                 number(row["GED"]),
                 number(row["GED common"]),
                 number(row["calls"]),
-                "–" if row["seconds"] is None else f"{row['seconds']:.2f}",
+                "–" if row["seconds"] is None or row["seconds"] < 0 else f"{row['seconds']:.2f}",
                 number(row["places named"]),
                 percent(row["true as read"]),
                 percent(row["in range"]),
