@@ -48,7 +48,7 @@ def main() -> None:
     fill(docs / "arena.md", "arena-overall", overall_lines(overall))
     fill(docs / "arena.md", "arena-winners", winner_lines(sides))
     fill(docs / "arena.md", "arena-classifiers", classifier_lines(sides))
-    fill(docs / "comparison.md", "arena-summary", summary_lines(sides, overall))
+    fill(docs / "comparison.md", "arena-summary", summary_lines(sides, overall, cards))
     columns = tuple(overall[0])
     table = Table("overall", "", columns, tuple(tuple(row.values()) for row in overall))
     save_figure(plot_price(table), docs / "images" / "arena-price.png", force=True, dpi=150)
@@ -119,9 +119,7 @@ def run_lines(facts: Row, cards: list[Row]) -> Iterator[str]:
             "Every graph was explained once, with one seed: this run says nothing about other "
             f"seeds and numberings. The {settings['trainings']} trainings only test the answers."
         )
-    ran = {(card["data"], card["kind"]) for card in cards}
-    missing = [f"{name} {k}" for name, kinds in PROTOCOL.items() for k in kinds]
-    missing = [one for one in missing if tuple(one.split(" ")) not in ran]
+    missing = not_run(cards)
     left_out = [n for n in default_explainers(Path()) if n not in settings["explainers"]]
     if missing:
         yield f"**Not run: {', '.join(missing)}.** This page names no winner there."
@@ -139,6 +137,13 @@ def run_lines(facts: Row, cards: list[Row]) -> Iterator[str]:
         accuracy = ", ".join(f"{card['held_out']:.2f}" for card in own)
         weights, held = own[0]["weights"][:12], f"{own[0]['n_held_out']:.0f}"
         yield f"| {data} | {kind} | {accuracy} | {held} | `{weights}` |"
+
+
+def not_run(cards: list[Row]) -> list[str]:
+    """The classifiers of the protocol that a run leaves out."""
+    ran = {(card["data"], card["kind"]) for card in cards}
+    known = [(name, kind) for name, kinds in PROTOCOL.items() for kind in kinds]
+    return [f"{name} {kind}" for name, kind in known if (name, kind) not in ran]
 
 
 def command_of(settings: Row) -> str:
@@ -278,7 +283,9 @@ def classifier_lines(sides: dict[tuple[str, str], list[Row]]) -> Iterator[str]:
         yield ""
 
 
-def summary_lines(sides: dict[tuple[str, str], list[Row]], overall: list[Row]) -> Iterator[str]:
+def summary_lines(
+    sides: dict[tuple[str, str], list[Row]], overall: list[Row], cards: list[Row]
+) -> Iterator[str]:
     """How often each side wins, and the price of a sentence."""
     yield "| measure | denseflip better | equal | another explainer better |"
     yield "|---|---|---|---|"
@@ -291,6 +298,9 @@ def summary_lines(sides: dict[tuple[str, str], list[Row]], overall: list[Row]) -
                 won[winner].append(f"{data} {kind}")
         cells = [", ".join(won[key]) or "–" for key in ("denseflip", "tie", "other")]
         yield f"| {title} | {' | '.join(cells)} |"
+    if missing := not_run(cards):
+        yield ""
+        yield f"Not run: {', '.join(missing)}."
     auto = next((row for row in overall if row["explainer"] == "auto"), None)
     others = [row for row in overall if not is_own(row["explainer"]) and row["true as read"]]
     if auto is not None and auto["true as read"] is not None:
@@ -303,7 +313,10 @@ def summary_lines(sides: dict[tuple[str, str], list[Row]], overall: list[Row]) -
         )
         for row in sorted(others, key=lambda row: -row["true as read"])[:1]:
             true, inside = percent(row["true as read"]), percent(row["in range"])
-            yield f"Of the other explainers, {row['explainer']} comes closest ({true}, {inside})."
+            yield (
+                f"Of the other explainers, {row['explainer']} comes closest ({true}, {inside}); "
+                f"it changes the label of {percent(row['validity'])} of the graphs."
+            )
 
 
 if __name__ == "__main__":
