@@ -22,7 +22,7 @@ from markers import fill
 
 from denseflip.arena.arena_page import plot_price
 from denseflip.arena.peers import default_explainers, is_own
-from denseflip.arena.plan import Settings
+from denseflip.arena.plan import PROTOCOL, Settings
 from denseflip.experiments.table import Table
 from denseflip.report.canvas import save_figure
 
@@ -48,7 +48,7 @@ def main() -> None:
     fill(docs / "arena.md", "arena-overall", overall_lines(overall))
     fill(docs / "arena.md", "arena-winners", winner_lines(sides))
     fill(docs / "arena.md", "arena-classifiers", classifier_lines(sides))
-    fill(docs / "comparison.md", "arena-summary", summary_lines(sides, overall))
+    fill(docs / "comparison.md", "arena-summary", summary_lines(sides, overall, cards))
     columns = tuple(overall[0])
     table = Table("overall", "", columns, tuple(tuple(row.values()) for row in overall))
     save_figure(plot_price(table), docs / "images" / "arena-price.png", force=True, dpi=150)
@@ -108,11 +108,23 @@ def run_lines(facts: Row, cards: list[Row]) -> Iterator[str]:
         f"{facts['trials']:,} trials of {len(cards)} frozen classifiers, {settings['graphs']} "
         f"graphs per data set (all, where it has fewer), budget {settings['budget']:,} calls."
     )
-    yield (
-        f"The first {settings['repeated']} graphs were explained again with {settings['seeds']} "
-        f"seeds, with renumbered nodes and on {settings['trainings']} trainings. Slow explainers "
-        f"explained {settings['slow']} graphs."
-    )
+    if settings["repeated"]:
+        yield (
+            f"The first {settings['repeated']} graphs were explained again with "
+            f"{settings['seeds']} seeds, with renumbered nodes and on {settings['trainings']} "
+            "trainings."
+        )
+    else:
+        yield (
+            "Every graph was explained once, with one seed: this run says nothing about other "
+            f"seeds and numberings. The {settings['trainings']} trainings only test the answers."
+        )
+    missing = not_run(cards)
+    left_out = [n for n in default_explainers(Path()) if n not in settings["explainers"]]
+    if missing:
+        yield f"**Not run: {', '.join(missing)}.** This page names no winner there."
+    if left_out:
+        yield f"Explainers that were left out: {', '.join(left_out)}."
     failures = len(facts["failures"])
     yield f"{failures} trials could not be run." if failures else "All planned trials ran."
     yield f"SHA-256 of all trials without times: `{facts['sha256']}`."
@@ -125,6 +137,13 @@ def run_lines(facts: Row, cards: list[Row]) -> Iterator[str]:
         accuracy = ", ".join(f"{card['held_out']:.2f}" for card in own)
         weights, held = own[0]["weights"][:12], f"{own[0]['n_held_out']:.0f}"
         yield f"| {data} | {kind} | {accuracy} | {held} | `{weights}` |"
+
+
+def not_run(cards: list[Row]) -> list[str]:
+    """The classifiers of the protocol that a run leaves out."""
+    ran = {(card["data"], card["kind"]) for card in cards}
+    known = [(name, kind) for name, kinds in PROTOCOL.items() for kind in kinds]
+    return [f"{name} {kind}" for name, kind in known if (name, kind) not in ran]
 
 
 def command_of(settings: Row) -> str:
@@ -183,6 +202,8 @@ def best_of(rows: list[Row], column: str, *, own: bool, most: bool) -> Row | Non
 
 def duel(rows: list[Row], column: str, *, most: bool, show: Any) -> tuple[str, str, str]:
     """The cells of denseflip's best and of the best other explainer, and who wins."""
+    if show is labels_only:
+        rows = [r for r in rows if not is_own(r["explainer"]) or r["track"] == "labels"]
     pair = [best_of(rows, column, own=own, most=most) for own in (True, False)]
     values = [None if row is None else row[column] for row in pair]
     cells = [
@@ -206,8 +227,14 @@ def duel(rows: list[Row], column: str, *, most: bool, show: Any) -> tuple[str, s
     return cells[0], cells[1], winner
 
 
+def labels_only(value: Any) -> str:
+    """A number of a comparison in which denseflip may use labels only, the others what they use."""
+    return number(value)
+
+
 MEASURES = (
     ("GED", "edits", False, number),
+    ("GED", "edits, denseflip by labels only", False, labels_only),
     ("calls", "calls", False, number),
     ("true as read", "true as read", True, percent),
     ("in range", "in range", True, percent),
@@ -244,7 +271,7 @@ def classifier_lines(sides: dict[tuple[str, str], list[Row]]) -> Iterator[str]:
                 number(row["GED"]),
                 number(row["GED common"]),
                 number(row["calls"]),
-                "–" if row["seconds"] is None else f"{row['seconds']:.2f}",
+                "–" if row["seconds"] is None or row["seconds"] < 0 else f"{row['seconds']:.2f}",
                 number(row["places named"]),
                 percent(row["true as read"]),
                 percent(row["in range"]),
@@ -256,7 +283,9 @@ def classifier_lines(sides: dict[tuple[str, str], list[Row]]) -> Iterator[str]:
         yield ""
 
 
-def summary_lines(sides: dict[tuple[str, str], list[Row]], overall: list[Row]) -> Iterator[str]:
+def summary_lines(
+    sides: dict[tuple[str, str], list[Row]], overall: list[Row], cards: list[Row]
+) -> Iterator[str]:
     """How often each side wins, and the price of a sentence."""
     yield "| measure | denseflip better | equal | another explainer better |"
     yield "|---|---|---|---|"
@@ -269,6 +298,9 @@ def summary_lines(sides: dict[tuple[str, str], list[Row]], overall: list[Row]) -
                 won[winner].append(f"{data} {kind}")
         cells = [", ".join(won[key]) or "–" for key in ("denseflip", "tie", "other")]
         yield f"| {title} | {' | '.join(cells)} |"
+    if missing := not_run(cards):
+        yield ""
+        yield f"Not run: {', '.join(missing)}."
     auto = next((row for row in overall if row["explainer"] == "auto"), None)
     others = [row for row in overall if not is_own(row["explainer"]) and row["true as read"]]
     if auto is not None and auto["true as read"] is not None:
@@ -281,7 +313,10 @@ def summary_lines(sides: dict[tuple[str, str], list[Row]], overall: list[Row]) -
         )
         for row in sorted(others, key=lambda row: -row["true as read"])[:1]:
             true, inside = percent(row["true as read"]), percent(row["in range"])
-            yield f"Of the other explainers, {row['explainer']} comes closest ({true}, {inside})."
+            yield (
+                f"Of the other explainers, {row['explainer']} comes closest ({true}, {inside}); "
+                f"it changes the label of {percent(row['validity'])} of the graphs."
+            )
 
 
 if __name__ == "__main__":

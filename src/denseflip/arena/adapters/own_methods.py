@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from denseflip.arena.problem import Meter, Peer, Problem
 from denseflip.counterfactual import Counterfactual, Label
@@ -50,7 +51,7 @@ class OwnMethod(Peer):
         name, *options = text.split("@")
         method = make_method(name)
         self.name = "@".join((method.name, *options))
-        self.options: dict[str, str] = {"method": method.name, "information": "labels"}
+        self.options: dict[str, Any] = {"method": method.name, "information": "labels"}
         for option in options:
             if option not in OPTIONS:
                 raise UnknownNameError("option of a method of denseflip", option, OPTIONS)
