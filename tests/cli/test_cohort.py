@@ -33,7 +33,7 @@ def test_statement_page_tables_and_pictures(capsys: pytest.CaptureFixture[str]) 
     assert run(app, ["cohort", "toy.dfd", *SHORT, "--out", "out"]) == 0
     said = capsys.readouterr()
     assert said.out.startswith("regions-logistic on toy: Better than chance")
-    assert "more of them indicate B" in said.out
+    assert "more of them move the answer towards B" in said.out
     assert "20 labellings of 10 patients each: about" in said.err  # told before, and not asked
     names = {path.name for path in Path("out").iterdir()}
     assert names >= {
