@@ -224,7 +224,7 @@ def marked(value, name: str):
 
 def hostile_story(status: Status) -> Story:
     """Markup in every text that a story holds."""
-    names = [f.name for f in dataclasses.fields(Vocabulary) if f.name != "counts"]
+    names = [f.name for f in dataclasses.fields(Vocabulary) if f.name not in ("counts", "compound")]
     words = {name: f"<i>{name}</i> & x" for name in names}
     nodes = Nodes(
         tuple(markup(f"name {i}") for i in range(6)),
