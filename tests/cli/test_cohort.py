@@ -33,7 +33,7 @@ def test_statement_page_tables_and_pictures(capsys: pytest.CaptureFixture[str]) 
     assert run(app, ["cohort", "toy.dfd", *SHORT, "--out", "out"]) == 0
     said = capsys.readouterr()
     assert said.out.startswith("regions-logistic on toy: Better than chance")
-    assert "more of them indicate B" in said.out
+    assert "more of them move the answer towards B" in said.out
     assert "20 labellings of 10 patients each: about" in said.err  # told before, and not asked
     names = {path.name for path in Path("out").iterdir()}
     assert names >= {
@@ -85,10 +85,10 @@ def test_a_long_run_is_asked_about_only_at_a_terminal(
     monkeypatch.setattr(command, "_at_terminal", lambda: True)
     assert run(app, ["cohort", "toy.dfd", *SHORT, "--out", "out"]) == 0
     assert asked == ["Continue?"]
-    assert "of them indicate" not in capsys.readouterr().out
+    assert "of them move the answer" not in capsys.readouterr().out
     assert run(app, ["cohort", "toy.dfd", *SHORT, "--out", "out", "--yes"]) == 0
     assert asked == ["Continue?"]
-    assert "of them indicate" in capsys.readouterr().out
+    assert "of them move the answer" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_terms_and_confounds_on_the_command_line(capsys: pytest.CaptureFixture[s
     said = capsys.readouterr().out
     assert "does not beat its confounds" in said
     assert "may reflect motion instead of a difference between the groups" in said
-    assert "of them indicate" not in said
+    assert "of them move the answer" not in said
     terms = ["--only", "add", "--freeze", "X x X", "--confounds", "site"]
     assert run(app, [*words, *terms, "--out", "out"]) == 0
     said = capsys.readouterr().out

@@ -249,7 +249,7 @@ def test_what_if_opens_with_the_claim_of_the_sentence(desk, classifier, subject,
         for p in named
     }
     if test["draws"] > 1:
-        assert "(the test of the sentence)" in page.inner_text(".wi-redraws")
+        assert f"{test['flips']} of {test['draws']} random" in page.inner_text(".wi-redraws")
         page.click(".wi-tools >> text=Redraw")
         page.wait_for_function(
             "() => /^(18|19|20).20$/.test(document.getElementById('whatif').dataset.flips)"
@@ -281,7 +281,7 @@ def test_what_if_keeps_the_number_of_connections_if_the_sentence_does(desk, serv
     )
     box = page.get_by_label("Keep the number of connections (as many change elsewhere)")
     assert box.is_checked()
-    assert "of them elsewhere" in page.inner_text("#whatif")
+    assert "outside the places chosen" in page.inner_text("#whatif")
     page.click(".wi-tools >> text=Redraw")
     page.wait_for_function(
         "() => /^(18|19|20).20$/.test(document.getElementById('whatif').dataset.flips)"

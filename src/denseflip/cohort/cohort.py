@@ -34,7 +34,7 @@ from denseflip.story.wording.vocabulary import Vocabulary
 
 Correction = Literal["max", "bh"]
 CORRECTIONS = ("max", "bh")
-_NOUNS = {"Patient": "patients", "Mouse": "mice", "Subject": "subjects"}
+_NOUNS = {"Patient": "subjects", "Mouse": "mice", "Subject": "subjects"}
 _KEYS = ("verdict", "in_range", "stability")  # properties that files contain
 Verdict = Literal["named", "nothing", "chance", "confounded", "untested"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from denseflip.story.wording.constraint_words import constraints_in_words
-from denseflip.story.wording.naming import join_words
+from denseflip.story.wording.naming import join_words, members_of
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import CellRow, Cohort
@@ -155,9 +155,10 @@ def _named(cohort: Cohort, row: CellRow) -> str:
         least = f"smallest possible p for a single region pair {alone:.2g}"
     return (
         f"In {row.patients} of {cohort.observed.explained} {cohort.noun} the decision depends on "
-        f"{place_words(row.name, cohort.units)}: {row.direction} of them indicate {spoken} "
-        f"(median change {row.amount:,g}, in range in {row.in_range}; p = {row.p:.3g}, {kind}, "
-        f"{cohort.permutations} label permutations, {least}). {usual_words(cohort, row)}"
+        f"{place_words(row.name, cohort.units)}: {row.direction} of them move the answer "
+        f"towards {spoken} (median change {row.amount:,.0f}, in range in {row.in_range}; p = "
+        f"{row.p:.3g}, {kind}, {cohort.permutations} label permutations, {least}). "
+        f"{usual_words(cohort, row)}"
     )
 
 
@@ -166,7 +167,7 @@ def usual_words(cohort: Cohort, row: CellRow) -> str:
     parts = []
     for name, usual in cohort.usual.items():
         there = usual[row.cell]
-        text = f"{name} {cohort.noun} usually have {there.median:,g}"
+        text = f"{members_of(name, cohort.noun)} usually have {there.median:,.0f}"
         if there.low is not None and there.high is not None:
             text += f" (95 % between {there.low:,} and {there.high:,})"
         parts.append(text)
@@ -218,7 +219,7 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
         required = " and is in range" if cohort.settings.in_range == "require" else ""
         return (
             f"No shared change of at most {cohort.settings.max_cells} region pairs that flips "
-            f"{source} {cohort.noun}{required} was found."
+            f"{members_of(source, cohort.noun)}{required} was found."
         )
     changes = [change_words(cohort, half) for half in change.halves if half.amounts]
     changes = list(dict.fromkeys(changes))
@@ -240,8 +241,8 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
     )
     return (
         f"One shared change, {chosen}, flips {change.flipped} of the {change.counted} correctly "
-        f"classified {source} {cohort.noun} (95 % confidence interval {100 * low:.0f} to "
-        f"{100 * high:.0f} %; {seen}). {_shared_range(change)}It was chosen on one half of the "
+        f"classified {members_of(source, cohort.noun)} (95 % confidence interval {100 * low:.0f} "
+        f"to {100 * high:.0f} %; {seen}). {_shared_range(change)}It was chosen on one half of the "
         f"{cohort.noun} and tested on the other, then with the halves swapped."
     )
 

@@ -31,8 +31,8 @@ def headline_of(cohort: Cohort) -> str:
     more = f", and {others} more region pair{'' if others == 1 else 's'}" if others else ""
     return (
         f"In {first.patients} of {cohort.observed.explained} {cohort.noun} the decision depends on "
-        f"{place_words(first.name, cohort.units)}{more}: {first.direction} of them indicate "
-        f"{spoken}."
+        f"{place_words(first.name, cohort.units)}{more}: {first.direction} of them move "
+        f"the answer towards {spoken}."
     )
 
 

@@ -218,8 +218,8 @@ def _facts(cohort: Cohort) -> Iterator[Fact]:
 
 def _usual(usual: Usual) -> str:
     if usual.low is None or usual.high is None:
-        return f"{usual.median:,g}"
-    return f"{usual.median:,g} ({usual.low:,}–{usual.high:,})"
+        return f"{usual.median:,.0f}"
+    return f"{usual.median:,.0f} ({usual.low:,}–{usual.high:,})"
 
 
 def _p(p: float | None) -> str:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from denseflip.classifiers.evaluation import Confounding
-from denseflip.report.front import language_words
+from denseflip.report.front import STABLE, language_words
 from denseflip.report.html import Fact
 from denseflip.report.scene import status_words
 from denseflip.report.strip_layout import range_words
-from denseflip.story.wording.notes import judged_better, known
+from denseflip.story.wording.notes import distrust_words, judged_better, known
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
-STABLE = 0.8  # share of retrained classifiers from which a sentence is called stable
+UNTESTED = "stability: not tested"
 _UNSET = "not set"
 _SHOWN = ("preset", "features", "estimator", "dataset", "task", "n_graphs", "n_nodes", "seed")
 
@@ -272,6 +272,23 @@ def chips_of(story: Story) -> tuple[Chip, ...]:
     return marks_of(story) or (Chip("plain", status_words(story)),)
 
 
+def shown_marks(story: Story) -> tuple[Chip, ...]:
+    """The marks beside the sentence, without what a line above the sentence says already.
+
+    That is a classifier that is not better than chance (`distrust_words`).
+    """
+    marks = marks_of(story)
+    return marks[1:] if distrust_words(story.evaluation) else marks
+
+
+def confidence_words(story: Story) -> str:
+    """The classifier's confidence before and after the change; empty if it gives none."""
+    before, after = story.result.confidence_before, story.result.confidence_after
+    if not story.result.found or before is None or after is None:
+        return ""
+    return f"Confidence of the classifier: {_percent(before)} before, {_percent(after)} after."
+
+
 def marks_of(story: Story) -> tuple[Chip, ...]:
     """Each reason to trust a story, or not, with its figure; empty if nothing was found.
 
@@ -322,7 +339,7 @@ def _stability_mark(story: Story) -> tuple[bool | None, str]:
     """For how many classifiers trained again the sentence holds: for most, for many, for few."""
     seen = story.stability
     if seen is None or not seen.agreeing:
-        return None, "stability: not tested"
+        return None, UNTESTED
     figure = f"{seen.holds:,} of {seen.agreeing:,} retrained classifiers"
     if seen.holds >= STABLE * seen.agreeing:
         return True, f"stable: {figure}"

@@ -14,9 +14,10 @@ from denseflip.report.strip_layout import Strip, make_strip
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
+STABLE = 0.8  # share of retrained classifiers from which a sentence is called stable
 LISTED = 40  # maximum length of a list on the page; the data contain all
 _FRONT = (
-    "Other answers: fewer places or fewer edits",
+    "Choose an answer",
     "No other answer found beats one of these in places, in edits and in how generally it holds.",
 )
 _DIVERSE = (
@@ -41,7 +42,7 @@ class Answer:
     Attributes
     ----------
     identity : its anchor in the page.
-    label : what sets it apart, in a few words: ``1 place``, ``3 places, fewest edits``.
+    label : what sets it apart, in a few words: ``1 place``, ``3 places, most stable``.
     edits, named : its size, and what it names, in a few words.
     read : how far it holds, in a sentence.
     sentence : its sentence.
@@ -84,7 +85,7 @@ def make_front(stories: Sequence[Story], current: Story) -> Front | None:
             identity=f"answer-{i}",
             label=label,
             named=named_words(story),
-            edits=edits_words(story),
+            edits=size_words(story),
             read=beside(story)[0],
             sentence=told(story),
             strip=make_strip(story),
@@ -96,29 +97,36 @@ def make_front(stories: Sequence[Story], current: Story) -> Front | None:
 
 
 def answer_labels(stories: Sequence[Story]) -> list[str]:
-    """What sets each of several answers apart: its places, the fewest edits, the most stable."""
-    fewest = min(story.result.distance for story in stories)
+    """What each of several answers is: its places, and whether it is the most stable.
+
+    An answer is called the most stable only if it is stable, and the stability of at least two is
+    known and differs.
+    """
     held = [_held(story) for story in stories]
-    least, most = min(held), max(held)
+    known = {share for share in held if share is not None}
     labels = []
     for story, share in zip(stories, held, strict=True):
         n = len(story.claim.amounts)
-        words = [f"{n:,} place{'' if n == 1 else 's'}"]
-        if story.result.distance == fewest:
-            words.append("fewest edits")
-        if share == most and least < most:
-            words.append("most stable")
-        labels.append(", ".join(words))
+        best = len(known) > 1 and share == max(known) and share >= STABLE
+        labels.append(f"{n:,} place{'' if n == 1 else 's'}{', most stable' if best else ''}")
     return [
         label if labels.count(label) == 1 else f"{label} ({labels[: i + 1].count(label)})"
         for i, label in enumerate(labels)
     ]
 
 
-def _held(story: Story) -> float:
-    """The share of retrained classifiers for which the sentence holds; -1 if not tested."""
+def _held(story: Story) -> float | None:
+    """The share of retrained classifiers for which the sentence holds; None if not tested."""
     seen = story.stability
-    return seen.holds / seen.agreeing if seen is not None and seen.agreeing else -1.0
+    return seen.holds / seen.agreeing if seen is not None and seen.agreeing else None
+
+
+def size_words(story: Story) -> str:
+    """The size of an answer, and its stability if known: ``968 edits · holds for 7 of 20 …``."""
+    seen = story.stability
+    if _held(story) is None or seen is None:
+        return edits_words(story)
+    return f"{edits_words(story)} · holds for {seen.holds} of {seen.agreeing} retrained classifiers"
 
 
 # ---- words ----------------------------------------------------------------------------------

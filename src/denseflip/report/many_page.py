@@ -129,11 +129,11 @@ def many_tiles(entries: Sequence[Any]) -> tuple[Fact, ...]:
             Fact("sentences true as read", f"{true:,} of {len(found):,}"),
             Fact("sentences in range", f"{inside:,} of {len(found):,}"),
             Fact("places named, median", f"{cells:g}"),
-            Fact("edits, median", f"{edits:,g}"),
+            Fact("edits, median", f"{edits:,.0f}"),
         ]
     if stories:
         asked = statistics.median(story.result.calls for story in stories)
-        tiles.append(Fact("queries, median", f"{asked:,g}"))
+        tiles.append(Fact("queries, median", f"{asked:,.0f}"))
     if failed := len(entries) - len(stories):
         tiles.append(Fact("failed", f"{failed:,}"))
     return tuple(tiles)

@@ -25,10 +25,12 @@ from denseflip.report.facts import (
     as_mapping,
     chips_of,
     classifier_card,
+    confidence_words,
     dataset_card,
     decision_of,
     setting_rows,
     setting_words,
+    shown_marks,
     tiles_of,
 )
 from denseflip.report.front import (
@@ -51,6 +53,7 @@ from denseflip.report.scene import (
 )
 from denseflip.report.strip_layout import SmallStrip, Strip, make_small_strip, make_strip
 from denseflip.report.view import view_data
+from denseflip.story.wording.notes import distrust_words
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -133,7 +136,9 @@ class PageContext(Context):
     before: str
     after: str
     chips: tuple[Chip, ...]
+    sure: str
     sentence: Told
+    distrust: str
     decision: Chip | None
     strip: Strip | None
     still: PageFigure | None
@@ -277,8 +282,10 @@ def make_page(
         found=result.found,
         before=story.class_name(result.label_before),
         after=story.class_name(result.label_after),
-        chips=chips_of(story),
+        chips=shown_marks(story),
+        sure=confidence_words(story),
         sentence=told(story),
+        distrust=distrust_words(story.evaluation) or "",
         decision=decision_of(story),
         strip=make_strip(story),
         still=picture,
@@ -387,16 +394,41 @@ def _edits(story: Story, scene: Scene) -> EditTable | None:
 
 
 def draw_words(story: Story) -> str:
-    """Whether the listed connections are one draw of many; empty if they are the claim itself."""
-    if not story.result.found or not story.true_as_read or story.language == "pairs":
+    """Whether the drawn connections are one draw of many, and how many the sentence names."""
+    if not story.result.found:
+        return ""
+    return " ".join(filter(None, (_which_drawn(story), _unnamed_words(story))))
+
+
+def _which_drawn(story: Story) -> str:
+    if not story.true_as_read or story.language == "pairs":
         return ""
     units = story.vocabulary.units
     if story.only_choice:
-        return f"The places leave no other choice of {units}."
-    which = f"Any {units} of the places in the sentence will do"
+        return f"The sentence leaves no other choice of {units}."
+    where = {"nodes": "of these nodes"}.get(story.language, "between these regions")
     if story.reading != "any":
-        which = f"Other {units} of the places in the sentence and of the kind it names will do"
-    return f"{which}. Those drawn and listed here are one random choice."
+        where += " of the kind named"
+    return f"Any {units} {where} would do; those drawn are one random example."
+
+
+def _unnamed_words(story: Story) -> str:
+    """How many of the drawn edits the sentence names; empty if all."""
+    result, named = story.result, story.named_edits
+    if not story.verified or len(named) == result.distance:
+        return ""
+    sides = [
+        f"{len(own):,} of the {len(every):,} {how}"
+        for how, own, every in (
+            ("added", named.added, result.added),
+            ("removed", named.removed, result.removed),
+        )
+        if every
+    ]
+    return (
+        f"The sentence names {' and '.join(sides)}. The others are elsewhere and are not needed to "
+        "change the answer."
+    )
 
 
 def _cell(value: str | float | None) -> str:

@@ -112,6 +112,7 @@ class Strip:
     same: Lane
     group: Lane
     rows: tuple[StripRow, ...]
+    shaded: str
     caption: str
     more: str
 
@@ -167,7 +168,11 @@ def make_strip(story: Story) -> Strip | None:
                 way=_way(place),
             )
         )
-    return Strip(story.subject, same, group, tuple(rows), _caption(story), left_out(story, ROWS))
+    shaded = ""
+    if story.reference[0].low is not None:
+        shaded = f"shaded: 95 % prediction interval of {group.name}"
+    more = left_out(story, ROWS)
+    return Strip(story.subject, same, group, tuple(rows), shaded, _caption(story), more)
 
 
 def make_small_strip(story: Story) -> SmallStrip | None:
@@ -355,12 +360,14 @@ def place_titles(story: Story) -> list[str]:
 
 
 def _caption(story: Story) -> str:
-    _, group = lanes_of(story)
+    same, group = lanes_of(story)
     true = story.result.by_true_labels
-    where = "its true class" if true else "the class that the classifier gives it"
-    text = f"Number of {story.vocabulary.units}. Each dot is a real graph, in {where}. "
-    if story.reference[0].low is not None:
-        text += f"Shaded: the 95 % prediction interval of {group.name}; line: the median. "
+    members = story.vocabulary.members
+    how = "whose true class is" if true else "that the classifier assigns to"
+    which = f"{how} {group.name} or {same.name}"
+    text = f"Number of {story.vocabulary.units}. Each dot is one of the {members} {which}. "
+    if story.reference[0].group:
+        text += f"Line: the median of {group.name}. "
     return f"{text}Arrow: {story.subject} before and after the change."
 
 
@@ -388,8 +395,9 @@ def _alt(story: Story, place: PlaceReference, name: str) -> str:
         if lane is group and place.low is not None:
             text += f", 95 % prediction interval {place.low:,} to {place.high:,}"
         text += ". "
-    ranges = {True: "In range.", False: "Out of range.", None: "Whether in range is not known."}
-    return text + ranges[place.in_range]
+    if place.in_range is None:
+        return f"{text}Whether in range is not known."
+    return text + ("Out of range." if place.is_out else "In range.")
 
 
 def range_words(story: Story) -> str:
@@ -401,8 +409,10 @@ def range_words(story: Story) -> str:
         n = len(places[0].group) if places else 0
         return f"range not known: {n} reference graph{'' if n == 1 else 's'}"
     said = "in range" if story.in_range else "out of range"
+    n = len(places) if story.in_range else sum(place.is_out for place in places)
+    if not n:
+        return f"{said}: number of {story.vocabulary.units} in all"
     if len(places) > 1:
-        n = sum(bool(place.in_range) == story.in_range for place in places)
         return f"{said}: {n} of {len(places)} places"
     one = places[0]
     assert one.low is not None
@@ -412,6 +422,8 @@ def range_words(story: Story) -> str:
     if story.in_range:
         how = "within" if inside else "towards"
         return f"{said}: {one.after:,} {how} {interval}"
+    if inside and one.exceeds and "difference" not in one.exceeds:
+        return f"{said}: more of the {story.vocabulary.units} meant than real graphs have"
     if inside:
         return f"{said}: changed by more than real graphs differ"
     return f"{said}: {one.after:,} outside {interval}"

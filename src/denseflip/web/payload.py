@@ -11,13 +11,21 @@ from denseflip.errors import MissingExtraError
 from denseflip.oracles.session import Session
 from denseflip.report.cohort_headline import cohort_marks, halves_words, headline_of
 from denseflip.report.cohort_page import cohort_figures
-from denseflip.report.facts import as_mapping, chips_of, decision_of, tiles_of
+from denseflip.report.facts import (
+    UNTESTED,
+    as_mapping,
+    chips_of,
+    confidence_words,
+    decision_of,
+    shown_marks,
+    tiles_of,
+)
 from denseflip.report.front import (
     answer_labels,
     beside,
-    edits_words,
     named_words,
     read_cell,
+    size_words,
     told,
     truth_words,
 )
@@ -26,6 +34,7 @@ from denseflip.report.scene import headline, make_scene, status_words
 from denseflip.report.strip_layout import strip_html
 from denseflip.report.view import circle_data, scene_data
 from denseflip.story.story import Story
+from denseflip.story.wording.notes import distrust_words
 from denseflip.workflow.compare import Compared
 from denseflip.workflow.whatif import steps_of
 
@@ -67,6 +76,7 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
         "taxonomy": scene.taxonomy.name if scene.has_regions else None,
         "edges": [int(c) for c in result.original.codes],
         "judged": judged_words(story.evaluation),
+        "distrust": distrust_words(story.evaluation) or "",
     }
 
 
@@ -77,7 +87,7 @@ def _answer(story: Story) -> dict[str, Any]:
     return {
         "decision": None if decision is None else asdict(decision),
         "drawn": draw_words(story),
-        "edits": edits_words(story),
+        "edits": size_words(story),
         "lead": sentence.lead,
         "parameters": list(story.parameters),
         "items": list(sentence.items),
@@ -85,7 +95,8 @@ def _answer(story: Story) -> dict[str, Any]:
         "truth": read,
         "notes": list(notes),
         "methods": story.methods_text(),
-        "chips": [asdict(chip) for chip in chips_of(story)],
+        "chips": [asdict(chip) for chip in shown_marks(story)],
+        "sure": confidence_words(story),
         "tiles": [[fact.term, fact.value] for fact in tiles_of(story)],
         "named": named_words(story) if result.found else "",
         "read": truth_words(story) if result.found else "",
@@ -141,7 +152,9 @@ def row_of(row: Compared) -> dict[str, Any]:
         "sentence": row.sentence,
         "strip": strip_html(row.story, small=True),
         "cell": read_cell(row.story),
-        "chips": [{"kind": c.kind, "text": c.text} for c in chips_of(row.story)],
+        "chips": [
+            {"kind": c.kind, "text": c.text} for c in chips_of(row.story) if c.text != UNTESTED
+        ],
         "read": truth_words(row.story) if result.found else "",
         "removed": [list(p) for p in result.removed] if result.found else [],
         "added": [list(p) for p in result.added] if result.found else [],

@@ -33,7 +33,7 @@ def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None
     assert "Better than chance: 95 %" in first  # the accuracy comes first
     assert (
         "In 18 of 20 graphs the decision depends on connections between X and Y: more of them "
-        "indicate B" in (found.statement)
+        "move the answer towards B" in (found.statement)
     )
     assert "p = 0.05, family-wise, 19 label permutations" in found.statement
     assert "each with a classifier that was not trained on it" in found.statement

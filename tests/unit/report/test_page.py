@@ -121,6 +121,26 @@ def test_tells_which_edits_the_sentence_stands_for(page, tested):
     assert page.count("<td>no</td>") == tested.result.distance - said
 
 
+def test_says_how_many_of_the_drawn_edits_the_sentence_names(page, tested):
+    named, result = tested.named_edits, tested.result
+    assert len(named) < result.distance
+    said = (
+        f"The sentence names {len(named.added)} of the {len(result.added)} added and "
+        f"{len(named.removed)} of the {len(result.removed)} removed."
+    )
+    assert said in Reader(page).text
+
+
+def test_says_the_confidence_before_and_after_once_beside_the_marks(tested):
+    sure = dataclasses.replace(
+        tested,
+        result=dataclasses.replace(tested.result, confidence_before=0.83, confidence_after=0.51),
+    )
+    said = "Confidence of the classifier: 83 % before, 51 % after."
+    assert make_page(sure, interactive=False).count(said) == 1
+    assert said not in make_page(tested, interactive=False)
+
+
 def test_names_method_parameters_and_command(page):
     text = Reader(page).text
     assert "search: rank by triangles" in text
@@ -204,7 +224,7 @@ def marked(value, name: str):
 
 def hostile_story(status: Status) -> Story:
     """Markup in every text that a story holds."""
-    names = [f.name for f in dataclasses.fields(Vocabulary) if f.name != "counts"]
+    names = [f.name for f in dataclasses.fields(Vocabulary) if f.name not in ("counts", "compound")]
     words = {name: f"<i>{name}</i> & x" for name in names}
     nodes = Nodes(
         tuple(markup(f"name {i}") for i in range(6)),

@@ -30,6 +30,8 @@ from denseflip.report.strip_layout import (
 )
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.story import Story
+from denseflip.web.payload import row_of
+from denseflip.workflow.compare import Compared
 from stories import make_story, plain_nodes, sided_nodes
 
 BETTER = {"accuracy": 0.9, "level": "better", "verdict": "Better than chance: 90 %."}
@@ -290,6 +292,59 @@ def test_the_footnote_says_where_a_change_only_moves_towards_the_interval():
 def test_marks_of_several_places_count_them():
     assert range_words(story(PLACE, PLACE)) == "in range: 2 of 2 places"
     assert range_words(story(PLACE, OTHER)) == "out of range: 1 of 2 places"
+
+
+def test_a_place_in_range_by_itself_is_not_counted_as_out():
+    """The number of edges of the whole graph is out: that is no fault of any place."""
+    whole = replace(PLACE, in_range=False, exceeds=("total",))
+    out = replace(OTHER, exceeds=("interval", "total"))
+    far = replace(whole, exceeds=("difference", "total"))
+    assert range_words(story(whole, out)) == "out of range: 1 of 2 places"
+    assert range_words(story(far, out)) == "out of range: 2 of 2 places"
+    assert range_words(story(whole, whole)) == "out of range: number of connections in all"
+    assert range_words(story(whole)) == "out of range: number of connections in all"
+    meant = replace(PLACE, in_range=False, exceeds=("meant",))
+    assert range_words(story(meant)).endswith("more of the connections meant than real graphs have")
+    note = next(n for n in story(far, out).footnotes if n.startswith("Out of range"))
+    assert note.startswith("Out of range in 2 of 2 places: outside the 95 % range of the 5 graphs")
+    assert f"than any of these graphs differs by: {' – '.join(PLACE.place)};" in note
+    assert "the number of connections in all, " in note
+    alone = next(n for n in story(whole, out).footnotes if n.startswith("Out of range"))
+    assert "differs by" not in alone
+    alts = strip_html(story(whole, out)).split("aria-label=")[1:]
+    assert ["Out of range." in alt for alt in alts] == [False, True]
+
+
+def test_a_place_that_loses_edges_is_still_above_and_not_more_than_any():
+    more = replace(PLACE, after=70, in_range=False, exceeds=("interval",))
+    less = replace(more, before=90)
+    assert "more than any of the 5 Patient" in story(more, OTHER).statement
+    assert "still above all of the 5 Patient" in story(less, OTHER).statement
+    assert "which have 30–52" in story(less, OTHER).statement
+
+
+def test_a_comparison_does_not_repeat_that_stability_was_not_tested():
+    made = story(PLACE)
+    row = row_of(Compared("dat", made))
+    texts = [chip["text"] for chip in row["chips"]]
+    assert "true as read: 60 of 60 redraws" in texts
+    assert not any("stability" in text for text in texts)
+
+
+def test_the_strip_labels_its_shading_and_says_by_whom_the_dots_are_classified():
+    text = strip_html(story(PLACE, OTHER))
+    assert text.count("shaded: 95 % prediction interval of Patient") == 1
+    assert "that the classifier assigns to Patient or Control" in text
+
+
+def test_a_classifier_at_chance_is_said_once_above_the_sentence():
+    text = make_page(story(PLACE, evaluation=CHANCE), interactive=False)
+    said = "This classifier is no better than guessing (50 % on held-out graphs): do not interpret"
+    assert text.count(said) == 1
+    assert text.index(said) < text.index("<blockquote")
+    assert "the classifier is at chance: " not in text.partition('class="folds"')[0]
+    assert 'class="chip good"' not in text
+    assert "no better than guessing" not in make_page(story(PLACE), interactive=False)
 
 
 @pytest.mark.parametrize(

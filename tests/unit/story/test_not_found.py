@@ -101,6 +101,20 @@ def test_more_budget_is_tried() -> None:
     assert tries <= 3
 
 
+def test_a_constraint_is_named_before_the_budget() -> None:
+    result = explain(RING, moved, "edg", budget=2, constraints={"max_edits": 1})
+    assert result.status is Status.BUDGET
+    text, knobs = next_of(result)
+    assert text == ("loosen max_edits (now 1); if that does not help, raise budget or time_limit.")
+    assert knobs == ("max_edits", "budget", "time_limit")
+
+
+def test_a_search_that_chooses_is_not_named() -> None:
+    text = describe(explain(RING, stubborn, "auto", budget=3), PARTS).statement
+    assert "was found: the search " in text
+    assert "auto" not in text
+
+
 def test_more_iterations_are_tried() -> None:
     result = explain(RING, moved, make_method("edg", max_iterations=2))
     text, knobs = next_of(result)
@@ -205,7 +219,7 @@ def test_a_wanted_class_is_named() -> None:
 def test_nothing_changed_claims_nothing() -> None:
     result = Counterfactual(Status.BUDGET, GRAPH, Edits(), 1, 1, method="cli")
     text = describe(result, NODES).statement
-    assert "It used 1 query and kept no change." in text
+    assert "It asked the classifier 1 time." in text
     assert "had" not in text.replace("it had", "")
 
 

@@ -79,8 +79,11 @@ def test_out_of_range_is_said_in_the_sentence_and_takes_the_badge():
     assert story.in_range is False
     assert story.badge.level == "listed"
     assert "out of range" in story.badge.text
-    assert "more than any of the 8 dense graphs: 40–42)" in story.statement
-    assert any(note.startswith("Out of range (A – B)") for note in story.footnotes)
+    assert "more than any of the 8 dense graphs, which have 40–42)" in story.statement
+    assert any(
+        note.startswith("Out of range: outside the 95 % range of the 8 graphs")
+        for note in story.footnotes
+    )
     required = explain(GRAPHS[0], very, nodes=NODES, background=GRAPHS, in_range="require")
     assert required.as_read is None or required.as_read.language == "pairs"
 

@@ -185,10 +185,10 @@
         parts.push(make("p", { class: "wi-quiet", text: answer.score === undefined || answer.score === null ? "This classifier gives no confidence." : `This classifier gives no confidence; its score is ${answer.score.toFixed(3)}.` }));
       }
       const outside = this.elsewhere();
-      parts.push(make("p", { text: `${count(answer.added)} added, ${count(answer.removed)} removed${outside ? `; ${count(outside)} of them elsewhere` : ""}` }));
+      parts.push(make("p", { text: `${count(answer.added)} added, ${count(answer.removed)} removed${outside ? `. To keep the number of connections, ${count(outside)} of these lie outside the places chosen.` : ""}` }));
       parts.push(make("p", { class: "wi-redraws", text: answer.draws === 1
         ? (answer.added + answer.removed ? "No other connections can be drawn." : "Nothing changed yet.")
-        : `${answer.flips} of ${answer.draws} random draws of the same number of connections flip the decision${tested ? " (the test of the sentence)" : ""}` }));
+        : `${answer.flips} of ${answer.draws} random draws of the same number of connections flip the decision` }));
       this.verdict.replaceChildren(...parts);
       this.root.dataset.label = this.className(answer.label);
       this.root.dataset.flips = `${answer.flips}/${answer.draws}`;

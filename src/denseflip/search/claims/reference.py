@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,7 @@ _SPREAD = 0.5  # smallest standard deviation, in edges
 STEADY = 0.02  # coefficient of variation below which a group keeps its number of edges
 _NEAR = 3 * STEADY  # how far the original may be from that number, as a share of it
 
+Exceeded = Literal["interval", "difference", "meant", "total"]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -287,6 +289,25 @@ class Limits:
         removed = min(removed, max(0, now + added - low))
         return Amount(place, added, removed)
 
+    def exceeded(self, amount: Amount) -> tuple[Exceeded, ...]:
+        """The conditions that an amount breaks; empty if `clip` leaves it as it is."""
+        place, added, removed = amount
+        at = self.reference.index(place)
+        low, high = self.ends(place)
+        after = self.redraw.places.counts(place)[1] + added - removed
+        sides = ((added, True, 0), (removed, False, 1))
+        far = any(n > int(self.reference.furthest[i][at]) for n, _, i in sides)
+        meant = any(
+            n > min(self.redraw.room(place, adding=up), self._of_meant(place, adding=up))
+            for n, up, _ in sides
+        )
+        broken: dict[Exceeded, bool] = {
+            "interval": bool((added and after > high) or (removed and after < low)),
+            "difference": far,
+            "meant": meant,
+        }
+        return tuple(name for name, is_broken in broken.items() if is_broken)
+
     def reach(self, amount: Amount) -> Amount:
         """The amount, increased until the place ends in the interval, as far as that is allowed."""
         place, added, removed = amount
@@ -329,6 +350,9 @@ class PlaceReference(Serialisable, named="what real graphs have in a place"):
     in_range : whether the change is in range; None if there is no interval.
     effect : Hedges' g between the group and the original's class; None if a class has fewer than 2
         graphs.
+    exceeds : why the change is out of range: the number of edges leaves the ``"interval"``; more
+        change than the ``"difference"`` to any graph of the group; of the pairs ``"meant"``, it
+        ends with more, or fewer, than the group; or the ``"total"`` of the whole graph is out.
     """
 
     place: tuple[str, ...]
@@ -341,6 +365,12 @@ class PlaceReference(Serialisable, named="what real graphs have in a place"):
     high: int | None = None
     in_range: bool | None = None
     effect: float | None = None
+    exceeds: tuple[Exceeded, ...] = ()
+
+    @property
+    def is_out(self) -> bool:
+        """Whether this place is out of range, and not only the whole graph's number of edges."""
+        return self.in_range is False and self.exceeds != ("total",)
 
     @property
     def median(self) -> float | None:
@@ -403,6 +433,9 @@ def judge_claim(
         at = reference.index(amount.place)
         size, before = reference.places.counts(amount.place)
         few = min(len(reference.group), len(reference.same)) < 2
+        exceeds: tuple[Exceeded, ...] = ()
+        if known:
+            exceeds = (*limits.exceeded(amount), *(() if total else ("total",)))
         out.append(
             PlaceReference(
                 name,
@@ -413,8 +446,9 @@ def judge_claim(
                 _sorted_ints(reference.same_counts[:, at]) if reference.same else (),
                 int(reference.intervals[0][at]) if known else None,
                 int(reference.intervals[1][at]) if known else None,
-                (total and limits.clip(amount) == amount) if known else None,
+                not exceeds if known else None,
                 None if few or effects is None else float(effects[at]),
+                exceeds,
             )
         )
     return tuple(out)

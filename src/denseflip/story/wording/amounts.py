@@ -19,7 +19,7 @@ from denseflip.graph.nodes import TYPE
 from denseflip.search.claims.claim import ALL_REGIONS, Amount, Claim, Place
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import FEWEST, PlaceReference
-from denseflip.story.wording.naming import join_words, written
+from denseflip.story.wording.naming import join_words, members_of, written
 from denseflip.story.wording.vocabulary import Vocabulary
 
 ITEM = "\n- "  # prefix of every amount in a list
@@ -112,7 +112,7 @@ class Wording:
     def _exchange(self, amount: Amount, place: str) -> str:
         """``195 connections in the Frontal Lobe changed to what sets ASD apart from TD``."""
         if self.reading == "typical":
-            what = f"{self.after} {self.words.members} usually have"
+            what = f"{members_of(self.after, self.words.members)} usually have"
         else:
             what = f"sets {self._apart(self.after, self.before)}"
         return f"{amount.total:,} {self.words.units} {place} changed to what {what}"
@@ -155,7 +155,8 @@ class Wording:
     def _meant(self, number: int, *, more: bool) -> str:
         """Which connections a reading means."""
         if self.reading == "typical":
-            return f"{self.after} {self.words.members} usually {'have' if more else 'lack'}"
+            who = members_of(self.after, self.words.members)
+            return f"{who} usually {'have' if more else 'lack'}"
         one, other = (self.after, self.before) if more else (self.before, self.after)
         return f"{'sets' if number == 1 else 'set'} {self._apart(one, other)}"
 
@@ -227,8 +228,8 @@ def reference_bracket(place: PlaceReference, group: str, *, long: bool) -> str:
     """
     n = len(place.group)
     if beyond := _beyond(place):
-        usual = f"{beyond[0]} than any of {f'the {n:,} {group}' if group else f'those {n:,}'}"
-        return f" ({change_of(place)}; {usual}: {beyond[1]})"
+        usual = f"{beyond} {f'the {n:,} {group}' if group else f'those {n:,}'}"
+        return f" ({change_of(place)}; {usual}, which have {_extremes(place)})"
     if few := _few(place):
         return f" ({change_of(place)}; {few})"
     usual = f"{f'{group} ' if group else ''}usually {'have ' if long else ''}{place.median:,.0f}"
@@ -249,8 +250,8 @@ def reference_sentence(places: Sequence[PlaceReference], group: str) -> str | No
         return f"{group[0].upper()}{group[1:]} usually have {usual}."
     if len(places) > 1 or extremes[0] is None:
         return None
-    how, ends = extremes[0]
-    return f"That is {how} than any of the {len(places[0].group):,} {group}: {ends}."
+    whom = f"the {len(places[0].group):,} {group}, which have {_extremes(places[0])}"
+    return f"That is {extremes[0]} {whom}."
 
 
 def change_of(place: PlaceReference) -> str:
@@ -258,12 +259,23 @@ def change_of(place: PlaceReference) -> str:
     return f"{place.before:,} → {place.after:,}"
 
 
-def _beyond(place: PlaceReference) -> tuple[str, str] | None:
-    """``more`` or ``fewer``, and the extremes, if a place out of range ends beyond all graphs."""
+def _beyond(place: PlaceReference) -> str | None:
+    """How a place out of range compares with all graphs, if it ends beyond them.
+
+    ``more than any of``, or ``still above all of`` if the place loses edges.
+    """
     least, most = min(place.group), max(place.group)
     if place.in_range is not False or least <= place.after <= most:
         return None
-    return "more" if place.after > most else "fewer", f"{least:,}–{most:,}"
+    above = place.after > most
+    if (place.after > place.before) == above:
+        return f"{'more' if above else 'fewer'} than any of"
+    return f"still {'above' if above else 'below'} all of"
+
+
+def _extremes(place: PlaceReference) -> str:
+    """The smallest and the largest number of the group."""
+    return f"{min(place.group):,}–{max(place.group):,}"
 
 
 def _few(place: PlaceReference) -> str | None:

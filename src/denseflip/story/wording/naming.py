@@ -91,6 +91,24 @@ def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:
     )
 
 
+_PLURALS = frozenset(
+    {
+        *("controls", "patients", "subjects", "cases", "participants", "volunteers", "individuals"),
+        *("people", "persons", "children", "adults", "men", "women", "mice", "graphs", "molecules"),
+    }
+)
+
+
+def members_of(name: str, members: str) -> str:
+    """The members of a class; a class whose name is a plural noun needs no other noun.
+
+    >>> members_of("B6", "mice"), members_of("Typically developing controls", "subjects")
+    ('B6 mice', 'Typically developing controls')
+    """
+    last = name.split()[-1].lower() if name.split() else ""
+    return name if last in _PLURALS or last == members else f"{name} {members}"
+
+
 def join_words(items: Sequence[str], *, comma: bool = False) -> str:
     """``a``; ``a and b``; ``a, b and c``, or ``a, b, and c`` with a comma."""
     if len(items) < 2:

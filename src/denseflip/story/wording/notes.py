@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Status
 from denseflip.errors import counted
 from denseflip.result_scores import Stability
-from denseflip.search.claims.claim import ALL_REGIONS
+from denseflip.search.claims.claim import ALL_REGIONS, net
 from denseflip.search.claims.redraw import FEW_CELLS
 from denseflip.serialise import Serialisable
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
@@ -60,6 +60,14 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
         return Advice()
     wanted = wanted_class(result, class_name)
     graphs = f"graphs that the classifier puts in {wanted}"
+    names = tuple(name for name in result.constraints if name != "regions")
+    if names:
+        others = "use another method"
+        extra: tuple[str, ...] = ()
+        if result.status is Status.BUDGET:
+            others, extra = "raise budget or time_limit", ("budget", "time_limit")
+        values = ", ".join(_constraint(name, result.constraints[name]) for name in names)
+        return Advice(f"Next: loosen {values}; if that does not help, {others}.", names + extra)
     if result.status is Status.BUDGET:
         # A batch of tests is not started if the budget is too small for it, so the number of
         # queries may be far below the budget.
@@ -68,11 +76,6 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
         return Advice(
             f"Next: raise budget ({used} used; try {enough}) or time_limit.",
             ("budget", "time_limit"),
-        )
-    if result.constraints:
-        names = tuple(name for name in result.constraints if name != "regions")
-        return Advice(
-            f"Next: loosen the constraints ({', '.join(names)}), or use another method.", names
         )
     if _chooses(result):
         if not result.background_calls:
@@ -100,6 +103,12 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
     )
 
 
+def _constraint(name: str, value: Any) -> str:
+    """A constraint by the name of its parameter, with its value if that is a number or a word."""
+    short = isinstance(value, (int, float, str)) and not isinstance(value, bool)
+    return f"{name} (now {value})" if short else name
+
+
 def iteration_limit(result: Counterfactual) -> int | None:
     """The iteration limit of the method, if it has one."""
     search = result.parameters.get("search")
@@ -121,10 +130,11 @@ def not_found(sentences: Sentences) -> str:
             f"{sentences.class_name(result.label_after)}."
         )
     else:
-        far = f"It used {many(result.calls, 'query')} and kept no change."
+        far = f"It asked the classifier {counted(result.calls, 'time', 'times')}."
     wanted, how = wanted_class(result, sentences.class_name), _ending(result)
+    who = "the search" if _chooses(result) else sentences.method
     return (
-        f"{sentences.opening} No change that leads to {wanted} was found: {sentences.method} {how} "
+        f"{sentences.opening} No change that leads to {wanted} was found: {who} {how} "
         f"{far} {sentences.advice.text}"
     )
 
@@ -282,17 +292,7 @@ def _range_note(sentences: Sentences) -> str | None:
             " and no more is changed there than some of them differ by."
         )
     else:
-        out = [" – ".join(place.place) for place in sentences.reference if not place.is_inside]
-        one_way = sentences.result.constraints.get("only")
-        where = ", ".join(out) or "the connections exchanged, or their number in all"
-        text = (
-            f"Every place that is named ends within the 95 % range of {group}, but "
-            f"{'removals' if one_way == 'remove' else 'additions'} alone change the number of "
-            f"{sentences.words.units}, which these graphs keep. So the change is out of range."
-            if one_way and not out
-            else f"Out of range ({where}): a graph with this change would be unlike {group}. No "
-            "sentence in range was found, or none was searched for."
-        )
+        text = _out_of_range(sentences, group)
     same = [
         " – ".join(p.place)
         for p in sentences.reference
@@ -301,6 +301,38 @@ def _range_note(sentences: Sentences) -> str | None:
     if same:
         text += f" The two classes hardly differ in {', '.join(same)} (Hedges' g below 0.2)."
     return text
+
+
+def _out_of_range(sentences: Sentences, group: str) -> str:
+    """Which places are out of range, by which condition, and whether the whole graph is."""
+    result, units, places = sentences.result, sentences.words.units, sentences.reference
+    if not any(place.exceeds for place in places):  # a story of an earlier version
+        where = ", ".join(" – ".join(p.place) for p in places if p.is_out) or "the whole graph"
+        return f"Out of range ({where}): a graph with this change would be unlike {group}."
+    conditions = {
+        "interval": f"outside the 95 % range of {group}",
+        "difference": f"more {units} changed than any of these graphs differs by",
+        "meant": f"more of the {units} meant changed than the 95 % range allows",
+    }
+    parts = []
+    for name, what in conditions.items():
+        if out := [" – ".join(place.place) for place in places if name in place.exceeds]:
+            parts.append(f"{what}: {', '.join(out)}")
+    if all("total" in place.exceeds for place in places):
+        edges = result.original.n_edges
+        after = edges + net(sentences.claim.amounts)
+        one_way = {"add": "additions", "remove": "removals"}.get(result.constraints.get("only", ""))
+        why = f" ({one_way} alone cannot keep it)" if one_way else ""
+        parts.append(
+            f"the number of {units} in all, {edges:,} → {after:,}, is outside the 95 % range"
+            f"{'' if parts else f' of {group}'}{why}"
+        )
+    n = sum(place.is_out for place in places)
+    count = f" in {n:,} of {len(places):,} places" if len(places) > 1 and n else ""
+    return (
+        f"Out of range{count}: {'; '.join(parts)}. No sentence in range was found, or none was "
+        "searched for."
+    )
 
 
 def _level_note(sentences: Sentences) -> str | None:
@@ -425,6 +457,28 @@ def judged_better(evaluation: Any) -> bool | None:
         return None
     better = known(evaluation, "better_than_chance")
     return known(evaluation, "level") == "better" if better is None else bool(better)
+
+
+def distrust_words(evaluation: Any) -> str | None:
+    """Why not to interpret the explanations of a classifier; None if it is better than chance.
+
+    Also None if that is not known.
+    """
+    if judged_better(evaluation) is not False:
+        return None
+    share = known(evaluation, "accuracy")
+    figure = "" if share is None else f" ({100 * share:.0f} % on held-out graphs)"
+    if known(evaluation, "plain_level") == "better":
+        return (
+            f"This classifier does not beat its confounds{figure}: its explanations may describe "
+            "them instead of the classes."
+        )
+    if known(evaluation, "level") == "unclear":
+        return (
+            f"This classifier is not clearly better than guessing{figure}: treat its explanations "
+            "as hypotheses."
+        )
+    return f"This classifier is no better than guessing{figure}: do not interpret its explanations."
 
 
 def badge_of(

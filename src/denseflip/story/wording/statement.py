@@ -25,6 +25,7 @@ from denseflip.story.wording.amounts import (
     with_shared,
 )
 from denseflip.story.wording.constraint_words import bound_to_some
+from denseflip.story.wording.naming import members_of
 from denseflip.story.wording.notes import Advice, many, next_advice, not_found
 from denseflip.story.wording.phrases import clause
 from denseflip.story.wording.vocabulary import Vocabulary
@@ -178,7 +179,7 @@ class Sentences:
     @property
     def _group(self) -> str:
         """The graphs that the graph is compared with: ``B6 mice``."""
-        return f"{self._after} {self.words.members}"
+        return members_of(self._after, self.words.members)
 
     def _brackets(self, *, long: bool) -> tuple[str, ...]:
         """The numbers of each place: before, after, and what real graphs have."""

@@ -302,8 +302,10 @@
     find("story-eyebrow").replaceChildren(...(app.request.of ? [make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to the index" })] : []));
     find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : `${view.subject}: ${view.before}`;
     worth(find("worth"), view.judged, false);
+    find("distrust").hidden = !view.distrust;
+    find("distrust").textContent = view.distrust ?? "";
     find("front").hidden = view.answers.length < 2;
-    find("front-title").textContent = view.diverse ? "Answers in different places" : "Other answers: fewer places or fewer edits";
+    find("front-title").textContent = view.diverse ? "Answers in different places" : "Choose an answer";
     drawFront();
     find("all-regions").checked = view.regions.length <= FEW;
     find("matrix-line").hidden = view.regions.length <= FEW;
@@ -342,6 +344,8 @@
   function drawAnswer() {
     const view = app.view, one = view.answers[app.answer];
     find("chips").replaceChildren(...one.chips.map(marked));
+    find("sure").hidden = !one.sure;
+    find("sure").textContent = one.sure ?? "";
     find("decision").hidden = !one.decision;
     find("decision").className = `decision ${one.decision?.kind ?? ""}`;
     find("decision").textContent = one.decision?.text ?? "";

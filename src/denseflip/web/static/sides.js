@@ -23,7 +23,7 @@
   function showComparison(job, result) {
     find("comparison-title").textContent = job.summary?.title ?? "Comparison of methods";
     find("comparison-classified").textContent = result.classified ?? "";
-    const heads = ["method", "edits", "share of edges", "queries", "region pairs for 80 %", "true as read"];
+    const heads = ["method", "edits", "share of edges", "queries", "region pairs with 80 % of the edits", "true as read"];
     const cells = (row) => [row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance), row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–", row.calls ? count(row.calls) : "–", row.regions ?? "–", row.cell ?? "–"];
     find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "comparison of methods" }, make("table", { class: "index" },
       make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
@@ -35,7 +35,7 @@
 
   function showCohort(job, cohort) {
     const p = (value) => (value === null ? "–" : value < 0.001 ? "< 0.001" : value.toFixed(3));
-    find("together-title").textContent = job.summary?.title ?? "What they have in common";
+    find("together-title").textContent = job.summary?.title ?? "Group summary";
     find("together-worth").className = cohort.halves ? "warning" : "";
     find("together-worth").textContent = cohort.halves;
     find("together-said").replaceChildren(make("p", { text: cohort.headline }));
