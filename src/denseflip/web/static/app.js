@@ -310,6 +310,7 @@
     const none = !view.answers.some((one) => one.removed.length || one.added.length); // then there is nothing to draw
     for (const name of ["circle", "edits"]) find(`tab-${name}`).hidden = none;
     find("tab-brain").hidden = none || view.points === null;
+    find("tab-brain").textContent = view.kind === "brain" ? "Brain" : "Nodes in space";
     find("tab-replay").hidden = view.replay.length < STEPS_FROM;
     find("tab-matrix").hidden = none || !view.hasRegions;
     find("tab-whatif").hidden = !app.request.subject || !app.sets.some((set) => set.key === app.request.dataset && !set.error);
