@@ -24,6 +24,7 @@ from denseflip.report.strip_layout import (
     ROWS,
     Lane,
     axis_limits,
+    cut_middle,
     diameter,
     lanes_of,
     larger_group,
@@ -95,7 +96,8 @@ def plot_reference(
         names = [note_lines(name, across)[:2] for name in place_titles(story)[:top]]
         same, group = lanes_of(story)
         letters, size = (14, 7.5) if narrow else (28, 8.5)
-        texts = (f"{group.name} ({group.count})", story.subject, f"{same.name} ({same.count})")
+        most = 2 * letters - 4  # two lines, which break between words
+        texts = (group.fitting(most), cut_middle(story.subject, most), same.fitting(most))
         wrapped = [textwrap.wrap(text, letters, max_lines=2, placeholder=" …") for text in texts]
         margin = 0.0095 * size * max(len(line) for lines in wrapped for line in lines) + 0.15
         lanes = ["\n".join(map(words, lines)) for lines in wrapped]

@@ -19,8 +19,8 @@
 
     /** Names next to the circle: regions, or nodes if there are no regions and few nodes. */
     names(letters) {
-      const { data, frozenRegions } = this.picture;
-      if (data.hasRegions) return data.regions.map((region, i) => `${frozenRegions.has(i) ? "❄ " : ""}${cut(region.label, letters)}`);
+      const { data, frozenRegions, short } = this.picture;
+      if (data.hasRegions) return short.map((name, i) => `${frozenRegions.has(i) ? "❄ " : ""}${cut(name, letters)}`);
       return data.names.length <= ALL_NAMED ? data.names.map((name) => cut(plain(name), letters)) : [];
     }
 

@@ -2,7 +2,7 @@
 // The interactive connectome: edits in a brain, in space or on a circle, on a plain canvas. One script
 // for the report, for `view_connectome` and for the app. Colours come from the style of the page.
 (() => {
-  const { CanvasDrawing, SvgDrawing, swatch, element, clamp, count, plain } = window.denseflipDrawing;
+  const { CanvasDrawing, SvgDrawing, swatch, element, clamp, count, plain, apart } = window.denseflipDrawing;
   const { Space, NAMED } = window.denseflipSpace;
   const COLOURS = ["paper", "ink", "quiet", "axis", "removed", "added", "glass"];
   const SORTED = 700; // up to this many edges are drawn one by one, from far to near; more are drawn together
@@ -69,12 +69,13 @@
     show(data) {
       Object.assign(this, { data, flat: data.kind === "circle", hidden: new Set(), hovered: {}, marked: -1, sides: "", labels: [] });
       this.tip.hidden = true;
+      this.short = apart(data.regions.map((region) => region.label)); // for keys and labels; tooltips have the whole name
       this.layout = this.flat ? new window.denseflipCircle(this) : new Space(this);
       this.shown = { removed: true, added: true, surface: true, quiet: true, all: false, names: true, single: false };
       this.single.checked = false;
       this.edits(data.removed, data.added, data.counts);
       this.shown.names = this.changes.size <= NAMED;
-      const touch = matchMedia("(pointer: coarse)").matches;
+      const touch = matchMedia("(pointer: coarse), (max-width: 600px)").matches;
       this.hint.textContent = touch ? `${this.flat ? "Drag to move" : "Swipe sideways to rotate"}, pinch to zoom, tap for names.` : `Drag to ${this.flat ? "move" : "rotate"}, Ctrl + scroll to zoom, hover for names.`;
       const keys = `Arrow keys ${this.flat ? "move" : "rotate"} it, plus and minus zoom, N and P read the changed nodes one by one.`;
       this.canvas.setAttribute("aria-label", `${data.label || "Connectome"}: interactive figure. ${keys}`);
@@ -109,7 +110,7 @@
       const touched = unnamed || !data.hasRegions ? [] : [...new Set(this.order.map((node) => data.index[node]))];
       this.keyed = touched.slice(0, numbered ? touched.length : KEYED).sort((a, b) => (numbered ? a - b : 0)).map((i) => [swatch(data.regions[i].marker, data.regions[i].colour), i]);
       const more = touched.length - this.keyed.length;
-      this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => element("li", {}, mark, `${numbered ? `${i + 1} ` : ""}${data.regions[i].label}`)), ...(more > 0 ? [element("li", {}, `and ${more} more regions`)] : []));
+      this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => element("li", { title: data.regions[i].label }, mark, `${numbered ? `${i + 1} ` : ""}${this.short[i]}`)), ...(more > 0 ? [element("li", {}, `and ${more} more regions`)] : []));
     }
 
     /** The directions that are not switched off. */
