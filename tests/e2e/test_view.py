@@ -249,14 +249,28 @@ def test_few_edits_on_a_circle_are_single_lines(visit, tmp_path):
 def test_a_narrow_circle_has_a_complete_key(visit, tmp_path):
     nodes = Nodes(
         tuple(f"node {i}" for i in range(28)),
-        regions={"area": tuple(f"{i // 2:02d} with a long name" for i in range(28))},
+        regions={"area": tuple(f"Region{i // 2:02d}ofthewholecortex" for i in range(28))},
     )
     story = make_story(nodes, [(2 * i, 2 * i + 1) for i in range(14)], [])
     target = view_connectome(story).save_as_html(tmp_path / "view.html")
     page = opened(visit, target, width=390, height=844).page
     key = page.locator(".df-key").inner_text()
-    assert all(f"{i + 1} {i:02d} with a long name" in key for i in range(14))
+    assert all(f"{i + 1} Region{i:02d}ofthewholecortex" in key for i in range(14))
     assert "more regions" not in key
+
+
+def test_the_key_leaves_out_the_words_that_all_names_begin_with(visit, brain):
+    page = opened(visit, brain).page
+    apart = "names => denseflipDrawing.apart(names)"
+    long = "Superior and middle gyrus of"
+    assert page.evaluate(apart, [f"{long} Frontal Lobe", f"{long} Temporal Lobe"]) == [
+        "… Frontal Lobe",
+        "… Temporal Lobe",
+    ]
+    numbers = ["Left Long Name of Area 7", "Left Long Name of Area 12"]
+    assert page.evaluate(apart, numbers) == ["… Area 7", "… Area 12"]
+    for alone in (["Frontal Lobe", "Temporal Lobe"], ["left cortex", "left thalamus"], [long]):
+        assert page.evaluate(apart, alone) == alone
 
 
 @pytest.mark.parametrize(

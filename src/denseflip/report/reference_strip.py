@@ -17,6 +17,7 @@ from denseflip.report.canvas import (
     words,
     write_headline,
 )
+from denseflip.report.html import cut_middle
 from denseflip.report.palette import AXIS, CLASSES, INK, PAPER, QUIET, RANGE
 from denseflip.report.scene import as_story, headline
 from denseflip.report.strip_layout import (
@@ -24,7 +25,6 @@ from denseflip.report.strip_layout import (
     ROWS,
     Lane,
     axis_limits,
-    cut_middle,
     diameter,
     lanes_of,
     larger_group,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import hypot
 from typing import TYPE_CHECKING, ClassVar
 
-from denseflip.report.html import Context
+from denseflip.report.html import Context, cut_middle
 from denseflip.story.wording.naming import readable
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _LANE = 26.0  # pixels: the height of a lane of dots
 _FEW, _MANY = 40, 120  # graphs of a class up to which dots are large, or less so
 _THREE, _TWO = 36.0, 14.0  # percent: widths of an interval that fit three or two numbers
 _NEAR = 40  # dots that a new one is kept apart from
-_LABEL = 32  # letters beside a strip: two lines on a phone
 _SMALL = 200  # pixels: the width of a small strip
 ROWS, SMALL_ROWS = 8, 3  # most places of a strip and of a small one
 
@@ -96,17 +95,6 @@ class SmallRow:
     way: str
 
 
-def cut_middle(text: str, letters: int) -> str:
-    """The text with its middle left out if it is longer: names often differ at their end.
-
-    >>> cut_middle("sub-Centre07-0000009_ses-1", 13), cut_middle("Mouse 9", 13)
-    ('sub-Ce…_ses-1', 'Mouse 9')
-    """
-    if len(text) <= letters:
-        return text
-    return f"{text[: letters // 2].rstrip()}…{text[len(text) - (letters - 1) // 2 :].lstrip()}"
-
-
 @dataclass(frozen=True)
 class Lane:
     """A class: its name, its number of graphs, and whether its colour is the first or second."""
@@ -114,11 +102,6 @@ class Lane:
     name: str
     count: str
     kind: str
-
-    @property
-    def label(self) -> str:
-        """The name and the number, short enough for two lines beside the strip."""
-        return self.fitting(_LABEL)
 
     def fitting(self, letters: int) -> str:
         """The name and the number in at most so many letters; the number is never cut."""
@@ -135,11 +118,6 @@ class Strip:
     rows: tuple[StripRow, ...]
     caption: str
     more: str
-
-    @property
-    def subject_label(self) -> str:
-        """The subject, short enough for two lines beside the strip."""
-        return cut_middle(self.subject, _LABEL)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@
     let shared = names.length > 1 ? names[0] : "";
     for (const name of names) while (!name.startsWith(shared)) shared = shared.slice(0, -1);
     shared = shared.slice(0, shared.lastIndexOf(" ") + 1);
+    if (names.some((name) => name.length < shared.length + 4)) shared = shared.slice(0, shared.trimEnd().lastIndexOf(" ") + 1); // "… Area 7", not "… 7"
     return shared.length < 12 ? names : names.map((name) => `… ${name.slice(shared.length)}`);
   }
 
