@@ -40,7 +40,15 @@ def test_the_first_two_screens_of_a_phone_have_sentence_and_picture(desk):
     explain = page.locator("#explain").bounding_box()
     assert explain["y"] + explain["height"] <= 844  # in reach without scrolling
     sentence, picture = (page.locator(x).bounding_box() for x in ("#sentence", "#circle canvas"))
+    assert sentence["y"] < 844 / 3  # the form is one line
     assert sentence["y"] + sentence["height"] < 844
+    asked = page.evaluate("[denseflipApp.set.name, denseflipApp.set.subjects[0].name]")
+    assert page.inner_text("#asked-said").split(" · ")[:2] == asked
+    assert page.is_hidden("#step-data")
+    page.click("#asked > summary")
+    assert page.is_visible("#step-data")
+    page.click("#asked > summary")
+    assert "Ctrl" not in page.inner_text(".df-hint")
     assert picture["y"] + picture["height"] < 2 * 844
     assert window.sideways() <= 0
     window.quiet()
@@ -398,7 +406,18 @@ def test_what_all_have_in_common(desk):
     press(page, "#cohort")
     page.wait_for_selector("#together:not([hidden])", timeout=180_000)
     assert page.locator("#together-said p").count() == 1  # one sentence
-    assert page.locator("#together-pictures img").count() == 3
+    pictures = page.locator("#together-pictures img")
+    assert pictures.count() == 3
+    for i in range(3):  # drawn for a phone, not shrunk
+        picture = pictures.nth(i)
+        picture.scroll_into_view_if_needed()
+        drawn = picture.evaluate("async (one) => { await one.decode(); return one.currentSrc; }")
+        wide = picture.evaluate("one => one.getAttribute('src')")
+        assert drawn == picture.evaluate("one => one.parentElement.children[0].srcset")
+        assert drawn != wide
+    row = page.locator("#together-rows tbody tr").first
+    assert row.evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert row.locator("td[data-label]").count() == row.locator("td").count()
     assert "permutations" in page.inner_text("#together-rows")
     assert page.locator("#together-notes").is_hidden()
     page.click("#together-more summary")
@@ -477,6 +496,70 @@ def test_uploads_are_taken_or_refused_in_words(desk):
     assert "onerror" in page.inner_text("#subject option:checked")
     assert page.locator("img").count() == 0
     assert page.title() == "denseflip"
+    window.quiet()
+
+
+LETTERS = """() => [...document.querySelectorAll("#matrix .on-cell")].map((text) => {
+  const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  const levels = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((c) => Number(c) / 255);
+  const light = (rgb) => [0.2126, 0.7152, 0.0722].reduce((s, w, i) => s + w * linear(rgb[i]), 0);
+  const cell = text.previousSibling, opacity = Number(cell.getAttribute("fill-opacity"));
+  const paper = levels(getComputedStyle(document.body).backgroundColor);
+  const fill = levels(getComputedStyle(cell).fill);
+  const ground = light(fill.map((c, i) => opacity * c + (1 - opacity) * paper[i]));
+  const ink = light(levels(getComputedStyle(text).fill));
+  return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+})"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_in_the_matrix_can_be_read_in_both_schemes(desk, scheme):
+    window = desk(color_scheme=scheme)
+    page = window.open()  # the worked example: three pairs of regions
+    page.click("#tab-matrix")
+    page.wait_for_selector("#matrix .on-cell")
+    assert min(page.evaluate(LETTERS)) >= 4.5
+    page.click("#theme")
+    assert min(page.evaluate(LETTERS)) >= 4.5
+    # Each scale ends at the largest number of its colour.
+    cells = page.evaluate(
+        """() => Object.fromEntries(["added", "removed"].map((way) => [way,
+          [...document.querySelectorAll(`#matrix .cell.${way}`)].map((cell) =>
+            Number(cell.nextSibling.textContent.replace(",", "")))]))"""
+    )
+    for way, numbers in cells.items():
+        key = page.inner_text(f".colour-key > span:has(.{way})")
+        assert key.endswith(f" {max(numbers)}")
+    window.quiet()
+
+
+def test_long_names_of_subjects_are_cut_in_the_middle_with_their_class(desk):
+    window = desk({"width": 1024, "height": 768})
+    page = window.open()
+    page.evaluate(
+        """() => { const one = document.querySelector("#subject option");
+        one.dataset.name = "sub-Centre07-0000004_ses-baseline_run-01";
+        one.dataset.class = "Typically developing controls";
+        dispatchEvent(new Event("resize")); }"""
+    )
+    text = page.locator("#subject option").first.text_content()
+    assert text.startswith("sub-")
+    assert "-01 (" in text
+    assert text.endswith("rols)")
+    assert len(text) < 36
+    window.quiet()
+
+
+def test_the_list_of_edits_has_one_column_for_both_nodes_on_a_phone(desk):
+    window = desk(PHONE)
+    page = window.open()
+    page.click("#tab-edits")
+    page.wait_for_selector("#edits tbody tr")
+    assert page.locator("#edits tbody tr").first.locator("td:visible").count() == 3
+    after = "getComputedStyle(document.querySelector('#edits td[data-other]'), '::after').content"
+    assert page.evaluate(after).strip('"').startswith(" – ")
+    table = page.locator("#edits .scroll")
+    assert table.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
     window.quiet()
 
 

@@ -209,6 +209,95 @@ def test_a_circle_names_its_regions_beside_it(visit, tmp_path):
     narrow.quiet()
 
 
+def test_a_circle_with_many_edits_has_a_ribbon_for_each_place_and_direction(visit, tmp_path):
+    nodes = Nodes(
+        tuple(f"node {i}" for i in range(60)),
+        regions={"half": tuple("front" if i < 30 else "back" for i in range(60))},
+    )
+    removed = complete(range(15))  # 105 pairs within "front"
+    added = [(i, j) for i in range(12) for j in range(30, 37)]  # 84 across
+    story = make_story(nodes, removed, added)
+    target = view_connectome(story).save_as_html(tmp_path / "view.html")
+    seen = opened(visit, target)
+    page, view = seen.page, seen.page.locator("#view")
+    drawn = page.evaluate(f"{PICTURE}.drawn.map(({{ kind, n, width }}) => [kind, n, width])")
+    assert [ribbon[:2] for ribbon in drawn] == [["removed", 105], ["added", 84]]
+    assert drawn[0][2] / drawn[1][2] == pytest.approx(105 / 84)  # one scale
+    texts = {label["text"] for label in page.evaluate(f"{PICTURE}.labels")}
+    assert {"−105", "+84"} <= texts
+    middle = f"""() => {{ const p = {PICTURE}.drawn[1].path;
+        return [0, 1].map((k) => (p[k] + 2 * p[2 + k] + p[4 + k]) / 4); }}"""
+    page.mouse.move(*point_of(page, middle))
+    assert page.locator(".df-tip").inner_text().splitlines() == ["84 added", "front – back"]
+    key = page.locator(".df-key").inner_text()
+    assert "105 removed" in key
+    assert "84 added" in key
+    page.get_by_label("Show single connections").check()
+    page.wait_for_selector("#view[data-bundled=false]")
+    assert page.evaluate(f"{PICTURE}.drawn.length") == 189
+    assert view.get_attribute("data-removed") == "105"
+    seen.quiet()
+
+
+def test_few_edits_on_a_circle_are_single_lines(visit, tmp_path):
+    story = make_story(sided_nodes(), [(0, 1)], [(0, 6), (1, 7)])
+    page = opened(visit, view_connectome(story).save_as_html(tmp_path / "view.html")).page
+    assert page.locator("#view").get_attribute("data-bundled") == "false"
+    assert not page.get_by_label("Show single connections").is_visible()
+
+
+def test_a_narrow_circle_has_a_complete_key(visit, tmp_path):
+    nodes = Nodes(
+        tuple(f"node {i}" for i in range(28)),
+        regions={"area": tuple(f"Region{i // 2:02d}ofthewholecortex" for i in range(28))},
+    )
+    story = make_story(nodes, [(2 * i, 2 * i + 1) for i in range(14)], [])
+    target = view_connectome(story).save_as_html(tmp_path / "view.html")
+    page = opened(visit, target, width=390, height=844).page
+    key = page.locator(".df-key").inner_text()
+    assert all(f"{i + 1} Region{i:02d}ofthewholecortex" in key for i in range(14))
+    assert "more regions" not in key
+
+
+def test_the_key_leaves_out_the_words_that_all_names_begin_with(visit, brain):
+    page = opened(visit, brain).page
+    apart = "names => denseflipDrawing.apart(names)"
+    long = "Superior and middle gyrus of"
+    assert page.evaluate(apart, [f"{long} Frontal Lobe", f"{long} Temporal Lobe"]) == [
+        "… Frontal Lobe",
+        "… Temporal Lobe",
+    ]
+    numbers = ["Left Long Name of Area 7", "Left Long Name of Area 12"]
+    assert page.evaluate(apart, numbers) == ["… Area 7", "… Area 12"]
+    for alone in (["Frontal Lobe", "Temporal Lobe"], ["left cortex", "left thalamus"], [long]):
+        assert page.evaluate(apart, alone) == alone
+
+
+@pytest.mark.parametrize(
+    ("turn", "said", "marks"),
+    [
+        ("left", "seen from the left", {"front", "back"}),
+        ("right", "seen from the right", {"front", "back"}),
+        ("front", "seen from the front", {"L", "R"}),
+        ("top", "seen from above", {"L", "R", "front", "back"}),
+    ],
+)
+def test_the_view_is_named_and_only_axes_across_it_are_marked(visit, brain, turn, said, marks):
+    page = opened(visit, brain).page
+    start = {label["text"] for label in page.evaluate(f"{PICTURE}.labels")}
+    assert "seen from the left and the front" in start
+    assert not {"L", "R"} & start  # they would lie at the frontal and the occipital pole
+    page.get_by_role("button", name=turn).click()
+    has = f"{PICTURE}.labels.some(({{ text }}) => text === {said!r})"
+    page.wait_for_function(has)
+    labels = {label["text"]: label["box"] for label in page.evaluate(f"{PICTURE}.labels")}
+    assert {"L", "R", "front", "back"} & set(labels) == marks
+    if turn == "left":  # the forehead looks to the left
+        assert labels["front"][0] < labels["back"][0]
+    if turn == "front":  # the patient's left is on the viewer's right
+        assert labels["R"][0] < labels["L"][0]
+
+
 def test_nodes_without_regions_have_no_region_switches(visit, tmp_path):
     target = view_connectome(make_story(plain_nodes(), [(0, 1)], [(2, 3)])).save_as_html(
         tmp_path / "view.html"

@@ -40,12 +40,20 @@ from denseflip.report.palette import (
     REMOVED_DASH,
     region_colours,
 )
-from denseflip.report.region_charts import LETTER, LETTERS, POINT, draw_signed_matrix, layout_matrix
+from denseflip.report.region_charts import (
+    LETTER,
+    LETTERS,
+    POINT,
+    draw_scale,
+    draw_signed_matrix,
+    layout_matrix,
+)
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
 
 _REGIONS, _FEW = 30, 14  # of a matrix, at most, and on a phone: those most used
+_KEYED = 4  # regions from which the scale fits into the corner of a matrix
 _CHORDS = 60
 _LEVEL, _NAMED = 16, 60  # regions up to which names lie level, and up to which all are written
 Floats = npt.NDArray[np.float64]
@@ -101,9 +109,11 @@ def plot_cohort_matrix(
     apart = _square(np.asarray(cohort.observed.difference), n, shown)
     clear = _square(_flags(cohort, cohort.differing), n, shown)
     spoken = cohort.class_names[cohort.spoken]
+    span = max(1e-9, float(np.abs(apart).max()))
+    scaled = "t" if len(names) >= _KEYED else f"t, full colour at ±{span:.1f}"
     panels = (
         (used, counts, named, 1.0, f"decisions that depend on it, of {explained:,} {cohort.noun}"),
-        (apart, None, clear, max(1e-9, float(np.abs(apart).max())), "how the groups differ (t)"),
+        (apart, None, clear, span, f"how the groups differ ({scaled})"),
     )
     text = f"Blue: more {cohort.units} indicate {spoken}, or {spoken} has more; red: fewer."
     if cohort.p_more is not None:
@@ -123,6 +133,8 @@ def plot_cohort_matrix(
             box = (left / width, bottom / height, look.size / width, look.size / height)
             ax = figure.add_axes(box)
             draw_signed_matrix(ax, values, numbers, marks, most, look, rows=narrow or not k)
+            if numbers is None and len(names) >= _KEYED:
+                draw_scale(ax, most)
             if narrow:  # the matrices take the whole width
                 place = (bottom + look.size + 0.1) / height
                 figure.text(0.5, place, words(caption, 60), ha="center", fontsize=8.5)

@@ -72,8 +72,19 @@ def environment() -> Environment:
         "colours": lambda: Markup(css_variables()),
         "dark_colours": lambda: Markup(dark_variables()),
     }
-    made.filters["json_text"] = json_text
+    made.filters |= {"json_text": json_text, "cut_middle": cut_middle}
     return made
+
+
+def cut_middle(text: str, letters: int) -> str:
+    """The text with its middle left out if it is longer: names often differ at their end.
+
+    >>> cut_middle("sub-Centre07-0000009_ses-1", 13), cut_middle("Mouse 9", 13)
+    ('sub-Ce…_ses-1', 'Mouse 9')
+    """
+    if len(text) <= letters:
+        return text
+    return f"{text[: letters // 2].rstrip()}…{text[len(text) - (letters - 1) // 2 :].lstrip()}"
 
 
 def asset(name: str) -> Markup:

@@ -18,7 +18,7 @@ ADDED = "#0b4a8f"  # blue, the darker of the two
 REMOVED_INK = "#b92f1d"  # red for text: darker, because letters are thin
 REMOVED_DASH = (0, (3.2, 1.6))  # matplotlib's on-off form; added edges are solid
 MEASURED = "#2a7f78"  # marks of measures: neither edits nor classes
-CLASSES = ("#4477aa", "#cc6677")  # the first and the second class of a data set, side by side
+CLASSES = ("#6b7280", "#6a3fa0")  # the two classes, grey and violet: red and blue are edits
 RANGE = "#e2e6ec"  # the interval of a reference group
 
 # ---- ink and paper ------------------------------------------------------------------------
@@ -63,6 +63,10 @@ PAGE = {  # the custom properties of every page: --ink, --quiet, …
     "class-2": CLASSES[1],
     "range": RANGE,
 }
+LETTERS = {  # of the app, on coloured cells: one of the two always has a contrast of 4.5:1
+    "dark-letters": "#000000",
+    "light-letters": "#ffffff",
+}
 DARK = {  # the same in dark mode
     **PAGE,
     "paper": "#14171c",
@@ -88,8 +92,8 @@ DARK = {  # the same in dark mode
     "warning-line": "#c98a00",
     "warning-back": "#2c2412",
     "glass": "#9aa7b8",
-    "class-1": "#8fbbe8",
-    "class-2": "#f2a1ac",
+    "class-1": "#98a2b0",
+    "class-2": "#cfaef7",
     "range": "#333c48",
 }
 
@@ -145,7 +149,7 @@ def app_variables() -> str:
     2
     """
     return (
-        f":root {{ color-scheme: light; {_listed(PAGE)} }}\n"
+        f":root {{ color-scheme: light; {_listed(PAGE | LETTERS)} }}\n"
         f":root[data-theme=dark] {{ color-scheme: dark; {_listed(DARK)} }}\n"
     )
 

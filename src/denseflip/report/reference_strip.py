@@ -17,6 +17,7 @@ from denseflip.report.canvas import (
     words,
     write_headline,
 )
+from denseflip.report.html import cut_middle
 from denseflip.report.palette import AXIS, CLASSES, INK, PAPER, QUIET, RANGE
 from denseflip.report.scene import as_story, headline
 from denseflip.report.strip_layout import (
@@ -95,7 +96,8 @@ def plot_reference(
         names = [note_lines(name, across)[:2] for name in place_titles(story)[:top]]
         same, group = lanes_of(story)
         letters, size = (14, 7.5) if narrow else (28, 8.5)
-        texts = (f"{group.name} ({group.count})", story.subject, f"{same.name} ({same.count})")
+        most = 2 * letters - 4  # two lines, which break between words
+        texts = (group.fitting(most), cut_middle(story.subject, most), same.fitting(most))
         wrapped = [textwrap.wrap(text, letters, max_lines=2, placeholder=" …") for text in texts]
         margin = 0.0095 * size * max(len(line) for lines in wrapped for line in lines) + 0.15
         lanes = ["\n".join(map(words, lines)) for lines in wrapped]

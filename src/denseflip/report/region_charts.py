@@ -16,6 +16,7 @@ from denseflip.report.scene import Scene
 BARS = 12  # maximum number of bars; the remaining regions are combined
 REST = "all others"
 LETTERS = 40  # of a region's name
+SIGNED = (REMOVED, PALE, ADDED)  # colours from the lowest value to the highest
 POINT = 72.0  # of an inch
 LETTER = 0.0083  # inches of a letter's width, per point of its size
 
@@ -269,20 +270,19 @@ def draw_signed_matrix(
     from matplotlib.colors import LinearSegmentedColormap, to_hex
     from matplotlib.patches import Rectangle
 
-    blue = LinearSegmentedColormap.from_list("more", [PALE, ADDED])
-    red = LinearSegmentedColormap.from_list("fewer", [PALE, REMOVED])
+    both = LinearSegmentedColormap.from_list("signed", SIGNED)
     size, dot = len(values), max(1.5, min(4.0, 0.22 * look.cell))
     digits = max(1, len(f"{np.max(numbers, initial=0):.0f}")) if numbers is not None else 1
     font = min(7.5, 0.62 * look.cell, 1.1 * look.cell / digits)
     for i in range(size):
         for j in range(i + 1):
             value = float(values[i, j])
-            ground = to_hex((blue if value >= 0 else red)(min(1.0, abs(value) / most)))
+            ground = to_hex(both((1 + np.clip(value / most, -1, 1)) / 2))
             marked = bool(marks[i, j])
             ax.add_patch(
                 Rectangle(
-                    (j - 0.5, i - 0.5), 1, 1, facecolor=ground, edgecolor=INK if marked else PAPER,
-                    lw=min(1.4, 0.08 * look.cell) if marked else min(1.0, 0.05 * look.cell),
+                    (j - 0.5, i - 0.5), 1, 1, facecolor=ground, edgecolor=INK if marked else AXIS,
+                    lw=min(1.4, 0.08 * look.cell) if marked else min(0.6, 0.04 * look.cell),
                     zorder=3 if marked else 2, gid="cell-marked" if marked else "cell",
                 )
             )  # fmt: skip
@@ -304,3 +304,17 @@ def draw_signed_matrix(
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
+
+
+def draw_scale(ax: Any, most: float) -> None:
+    """Draw the colours from ``-most`` to ``most`` into the empty corner of a triangular matrix."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    bar = ax.inset_axes((0.52, 0.93, 0.46, 0.045), gid="scale")
+    colours = LinearSegmentedColormap.from_list("signed", SIGNED)
+    bar.imshow(np.linspace(0, 1, 64)[None], cmap=colours, aspect="auto", extent=(-1, 1, 0, 1))
+    bar.set_xticks([-1, 0, 1], [f"−{most:.1f}", "0", f"{most:.1f}"], fontsize=6.5)
+    bar.set_yticks([])
+    bar.tick_params(length=0, pad=1.5)
+    for spine in bar.spines.values():
+        spine.set(color=AXIS, linewidth=0.6)

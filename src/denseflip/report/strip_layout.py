@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import hypot
 from typing import TYPE_CHECKING, ClassVar
 
-from denseflip.report.html import Context
+from denseflip.report.html import Context, cut_middle
 from denseflip.story.wording.naming import readable
 
 if TYPE_CHECKING:
@@ -102,6 +102,10 @@ class Lane:
     name: str
     count: str
     kind: str
+
+    def fitting(self, letters: int) -> str:
+        """The name and the number in at most so many letters; the number is never cut."""
+        return f"{cut_middle(self.name, letters - len(self.count) - 3)} ({self.count})"
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,15 @@ def test_the_matrix_marks_what_is_named() -> None:
     assert unmarked.count("cell-marked") == 0
 
 
+def test_the_difference_of_the_groups_has_a_scale() -> None:
+    few = plot_cohort_matrix(found_cohort())  # no room in the corner: the title says it
+    titles = [text.get_text() for text in few.findobj() if hasattr(text, "get_text")]
+    assert any("full colour at ±" in title for title in titles)
+    assert "scale" not in gids(few)
+    many = wide_cohort([f"area {i}" for i in range(8)])
+    assert gids(plot_cohort_matrix(many)).count("scale") == 1
+
+
 def test_chords_are_bold_only_where_named() -> None:
     assert gids(plot_cohort_chords(found_cohort())).count("chord-more-named") == 1
     assert gids(plot_cohort_chords(found_cohort(null=()))).count("chord-more") == 1

@@ -11,6 +11,7 @@ import denseflip
 from denseflip.report.palette import (
     ADDED,
     DARK,
+    LETTERS,
     MARKERS,
     PAGE,
     PALE,
@@ -186,6 +187,25 @@ def test_markers_repeat_only_after_all_were_used():
 @pytest.mark.parametrize("text", ["ink", "note", "quiet", "removed-ink", "added", "good", "listed"])
 def test_words_can_be_read_in_the_dark(text, ground):
     assert contrast(DARK[text], DARK[ground]) >= 4.5
+
+
+@pytest.mark.parametrize("colours", [PAGE, DARK])
+def test_classes_do_not_look_like_edits(colours):
+    def levels(colour: str) -> list[int]:
+        return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+    for kind in ("class-1", "class-2"):
+        red, green, blue = levels(colours[kind])
+        grey = max(red, green, blue) - min(red, green, blue) < 32
+        violet = green < red < blue
+        assert grey or violet  # neither the red nor the blue of edits
+    assert contrast(colours["class-1"], colours["class-2"]) >= 1.3  # told apart in grey print
+
+
+@pytest.mark.parametrize("level", range(256))
+def test_one_kind_of_letters_can_be_read_on_every_grey(level):
+    ground = f"#{level:02x}{level:02x}{level:02x}"
+    assert max(contrast(ink, ground) for ink in LETTERS.values()) >= 4.5
 
 
 def test_the_dark_has_every_colour_of_the_light():

@@ -20,6 +20,7 @@ from denseflip.report.many_page import make_index
 from denseflip.report.page import make_page
 from denseflip.report.palette import DARK, PAGE, contrast
 from denseflip.report.strip_layout import (
+    Lane,
     make_small_strip,
     make_strip,
     range_words,
@@ -383,3 +384,12 @@ def test_nothing_found_has_no_marks():
     assert "classifier: not evaluated" in [mark.text for mark in marks_of(none)]
     lost = replace(none, result=replace(none.result, status="exhausted", label_after=0))
     assert marks_of(lost) == ()
+
+
+def test_a_long_class_keeps_its_number_and_both_ends_of_its_name():
+    lane = Lane("Typically developing controls of the second wave", "1,204", "class-1")
+    label = lane.fitting(32)
+    assert len(label) <= 32
+    assert label.startswith("Typically")
+    assert label.endswith("wave (1,204)")
+    assert Lane("B6", "8", "class-1").fitting(32) == "B6 (8)"

@@ -1,12 +1,15 @@
 "use strict";
 // Nodes on a circle, sorted by region as in circle.py; edits are curves inside it.
 (() => {
-  const { clamp, cut, plain, TAU } = window.denseflipDrawing;
+  const { clamp, count, cut, plain, TAU } = window.denseflipDrawing;
   const BEND = 0.85; // as in circle.py: a chord between neighbours stays this far from the centre
   const ALL_NAMED = 40; // nodes without regions are all named up to this many
   const ONE = 15; // pixels between the names of two regions, in one line each
   const WRAPPED = 16; // regions up to which names may have two lines
   const SIZE = 12;
+  const BUNDLED = 150; // with more edits, those between two arcs are one ribbon for each direction
+  const NUMBERED = 6; // ribbons with their number
+  const WIDEST = 0.26; // width of the widest ribbon, in radii
   const LETTERS = [26, 20, 15]; // maximum length of a name; fewer letters if the circle would become too small
 
   class Circle {
@@ -16,8 +19,8 @@
 
     /** Names next to the circle: regions, or nodes if there are no regions and few nodes. */
     names(letters) {
-      const { data, frozenRegions } = this.picture;
-      if (data.hasRegions) return data.regions.map((region, i) => `${frozenRegions.has(i) ? "❄ " : ""}${cut(region.label, letters)}`);
+      const { data, frozenRegions, short } = this.picture;
+      if (data.hasRegions) return short.map((name, i) => `${frozenRegions.has(i) ? "❄ " : ""}${cut(name, letters)}`);
       return data.names.length <= ALL_NAMED ? data.names.map((name) => cut(plain(name), letters)) : [];
     }
 
@@ -50,10 +53,13 @@
       const [cx, cy] = this.centre, at = circle.points.map(([x, y]) => [cx + this.radius * x, cy - this.radius * y, 0]);
       picture.positions = at;
       picture.labels = [];
-      picture.renderEdges(drawing, colours, (u, v) => ({ path: this.chord(circle.points[u], circle.points[v]), depth: 0 }));
+      this.bundled = this.mayBundle() && !picture.shown.single && picture.focused() < 0;
+      if (this.bundled) this.renderRibbons(drawing, colours);
+      else picture.renderEdges(drawing, colours, (u, v) => ({ path: this.chord(circle.points[u], circle.points[v]), depth: 0 }));
       const size = clamp((TAU * this.radius) / data.names.length / 9, 0.4, 0.85);
       picture.renderNodes(drawing, colours, at.map(() => size));
       if (data.hasRegions) this.renderRegions(drawing, colours, names); else names.forEach((name, i) => this.renderName(drawing, colours, at[i], name));
+      if (this.bundled) this.renderCounts(drawing, colours);
       picture.sides = circle.sided ? "both" : "";
       if (circle.sided) for (const [side, x] of [["L", 20], ["R", width - 20]]) drawing.text(x, 20, side, { colour: colours.quiet, size: 16, align: "center", weight: 600, halo: colours.paper });
     }
@@ -63,6 +69,72 @@
       const [cx, cy] = this.centre, R = this.radius, [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2], depth = clamp(Math.hypot(mx, my), 1e-9, 1);
       const pull = (BEND * (1 - (4 * Math.acos(depth)) / TAU)) / depth;
       return [cx + R * x1, cy - R * y1, cx + R * mx * pull, cy - R * my * pull, cx + R * x2, cy - R * y2];
+    }
+
+    /** Whether single edits would only make a tangle. */
+    mayBundle() {
+      const { data, pairs } = this.picture;
+      return data.circle.arcs.length > 1 && data.hasRegions && pairs.removed.length + pairs.added.length > BUNDLED;
+    }
+
+    /** The edits between two arcs in one direction, the most first. */
+    tally() {
+      const { picture } = this, { arcs, points } = picture.data.circle, found = new Map();
+      this.arcOf ??= points.map(([x, y]) => { const angle = (Math.atan2(x, y) + TAU) % TAU; return arcs.findIndex(({ start, end }) => angle >= start - 1e-3 && angle <= end + 1e-3); });
+      for (const kind of picture.shownKinds()) {
+        for (const [u, v] of picture.pairs[kind]) {
+          if (!picture.visible(u) || !picture.visible(v)) continue;
+          const [a, b] = [this.arcOf[u], this.arcOf[v]].sort((one, other) => one - other), key = `${kind}-${a}-${b}`;
+          if (!found.has(key)) found.set(key, { kind, u, v, a, b, n: 0 });
+          found.get(key).n += 1;
+        }
+      }
+      return [...found.values()].sort((one, other) => other.n - one.n);
+    }
+
+    /** Ribbons from arc to arc; their width is the number of edits, on one scale for all. */
+    renderRibbons(drawing, colours) {
+      const { picture } = this, { arcs } = picture.data.circle, ribbons = this.tally(), ends = arcs.map(() => []);
+      ribbons.forEach((ribbon) => { ends[ribbon.a].push([ribbon, 0]); ends[ribbon.b].push([ribbon, 1]); });
+      // Room for all ends on their arcs, and none too wide to be straight at its end.
+      const room = arcs.map(({ start, end }, i) => (0.94 * this.radius * (end - start)) / Math.max(1, ends[i].reduce((sum, [{ n }]) => sum + n, 0)));
+      const scale = Math.min(...room, (WIDEST * this.radius) / Math.max(1, ribbons[0]?.n ?? 1));
+      ends.forEach((here, i) => {
+        const { start, end } = arcs[i], middle = (start + end) / 2;
+        // Those to the next arc leave at the near end, so that ribbons cross as little as possible.
+        const turn = ([ribbon, side]) => { const other = arcs[side ? ribbon.a : ribbon.b]; return ribbon.a === ribbon.b ? (side ? -1 : TAU + 1) : ((other.start + other.end) / 2 - middle + 2 * TAU) % TAU; };
+        here.sort((x, y) => turn(y) - turn(x) || (x[1] ? -1 : 1) * x[0].kind.localeCompare(y[0].kind));
+        const wide = here.reduce((sum, [{ n }]) => sum + n * scale, 0), gap = (end - start - wide / this.radius) / (here.length + 1);
+        let at = start;
+        for (const [ribbon, side] of here) {
+          const half = (ribbon.n * scale) / this.radius / 2, angle = at + gap + half;
+          (ribbon.angles ??= [])[side] = angle;
+          at = angle + half;
+        }
+      });
+      const { edge } = picture.hovered, unit = (angle) => [Math.sin(angle), Math.cos(angle)];
+      picture.drawn = ribbons.map((ribbon) => {
+        const path = this.chord(...ribbon.angles.map(unit));
+        if (ribbon.a === ribbon.b) { const [x, y] = this.place((ribbon.angles[0] + ribbon.angles[1]) / 2, 0.3 * this.radius); [path[2], path[3]] = [x, y]; }
+        return { ...ribbon, path, width: Math.max(1.2, ribbon.n * scale) };
+      });
+      for (const { kind, u, v, path, width } of picture.drawn) {
+        const same = edge && edge.kind === kind && edge.u === u && edge.v === v;
+        drawing.lines([path], { colour: colours[kind], width: same ? width + 2 : width, alpha: same ? 1 : edge ? 0.35 : 0.78, dash: kind === "removed" ? [clamp(0.4 * width, 3, 6), clamp(0.25 * width, 2, 3)] : [] });
+      }
+    }
+
+    /** The numbers of the widest ribbons, where they do not meet. */
+    renderCounts(drawing, colours) {
+      const taken = [];
+      for (const { kind, n, path } of this.picture.drawn.slice(0, NUMBERED)) {
+        const text = `${kind === "removed" ? "−" : "+"}${count(n)}`, long = this.picture.textWidth(text, 600, SIZE);
+        const spots = [0.5, 0.35, 0.65].map((t) => [0, 1].map((k) => (1 - t) ** 2 * path[k] + 2 * t * (1 - t) * path[2 + k] + t * t * path[4 + k]));
+        const free = spots.find(([x, y]) => taken.every(([a, b, wide]) => Math.abs(a - x) > (wide + long) / 2 + 6 || Math.abs(b - y) > SIZE + 5));
+        if (!free) continue;
+        taken.push([...free, long]);
+        this.text(drawing, colours, ...free, text, "center");
+      }
     }
 
     place(angle, radius) { return [this.centre[0] + radius * Math.sin(angle), this.centre[1] - radius * Math.cos(angle)]; }

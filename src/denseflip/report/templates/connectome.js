@@ -2,7 +2,7 @@
 // The interactive connectome: edits in a brain, in space or on a circle, on a plain canvas. One script
 // for the report, for `view_connectome` and for the app. Colours come from the style of the page.
 (() => {
-  const { CanvasDrawing, SvgDrawing, swatch, element, clamp, count, plain } = window.denseflipDrawing;
+  const { CanvasDrawing, SvgDrawing, swatch, element, clamp, count, plain, apart } = window.denseflipDrawing;
   const { Space, NAMED } = window.denseflipSpace;
   const COLOURS = ["paper", "ink", "quiet", "axis", "removed", "added", "glass"];
   const SORTED = 700; // up to this many edges are drawn one by one, from far to near; more are drawn together
@@ -32,8 +32,10 @@
       this.words = element("p", { class: "df-hidden" });
       this.panel = element("div", { class: "df-panel" });
       this.legend = element("ul", { class: "df-key", "aria-hidden": "true" });
+      this.single = element("input", { type: "checkbox", onchange: () => { this.shown.single = this.single.checked; this.draw(); } });
+      this.bundling = element("div", { class: "df-single", hidden: "" }, element("label", {}, this.single, "Show single connections"), "Width: number of connections.");
       const tools = element("div", { class: "df-tools" }, press("+", "zoom in", () => this.scale(1.25)), press("−", "zoom out", () => this.scale(0.8)), press("↺", "reset the view", () => this.reset()));
-      const main = element("div", { class: "df-main" }, element("div", { class: "df-plot" }, this.canvas, this.tip), this.legend, element("div", { class: "df-bar" }, this.hint, tools), this.said, this.words);
+      const main = element("div", { class: "df-main" }, element("div", { class: "df-plot" }, this.canvas, this.tip), this.legend, this.bundling, element("div", { class: "df-bar" }, this.hint, tools), this.said, this.words);
       this.root.classList.add("df-view");
       const alone = this.options.panel === false, { folded } = this.options;
       const controls = alone ? [] : [folded ? element("details", { class: "df-folded" }, element("summary", {}, "Show, hide and save"), this.panel) : this.panel];
@@ -67,11 +69,13 @@
     show(data) {
       Object.assign(this, { data, flat: data.kind === "circle", hidden: new Set(), hovered: {}, marked: -1, sides: "", labels: [] });
       this.tip.hidden = true;
+      this.short = apart(data.regions.map((region) => region.label)); // for keys and labels; tooltips have the whole name
       this.layout = this.flat ? new window.denseflipCircle(this) : new Space(this);
-      this.shown = { removed: true, added: true, surface: true, quiet: true, all: false, names: true };
+      this.shown = { removed: true, added: true, surface: true, quiet: true, all: false, names: true, single: false };
+      this.single.checked = false;
       this.edits(data.removed, data.added, data.counts);
       this.shown.names = this.changes.size <= NAMED;
-      const touch = matchMedia("(pointer: coarse)").matches;
+      const touch = matchMedia("(pointer: coarse), (max-width: 600px)").matches;
       this.hint.textContent = touch ? `${this.flat ? "Drag to move" : "Swipe sideways to rotate"}, pinch to zoom, tap for names.` : `Drag to ${this.flat ? "move" : "rotate"}, Ctrl + scroll to zoom, hover for names.`;
       const keys = `Arrow keys ${this.flat ? "move" : "rotate"} it, plus and minus zoom, N and P read the changed nodes one by one.`;
       this.canvas.setAttribute("aria-label", `${data.label || "Connectome"}: interactive figure. ${keys}`);
@@ -104,10 +108,13 @@
       const numbered = Boolean(this.layout.numbered), unnamed = this.flat && !numbered;
       this.wasNumbered = numbered;
       const touched = unnamed || !data.hasRegions ? [] : [...new Set(this.order.map((node) => data.index[node]))];
-      this.keyed = touched.slice(0, KEYED).sort((a, b) => (numbered ? a - b : 0)).map((i) => [swatch(data.regions[i].marker, data.regions[i].colour), i]);
+      this.keyed = touched.slice(0, numbered ? touched.length : KEYED).sort((a, b) => (numbered ? a - b : 0)).map((i) => [swatch(data.regions[i].marker, data.regions[i].colour), i]);
       const more = touched.length - this.keyed.length;
-      this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => element("li", {}, mark, `${numbered ? `${i + 1} ` : ""}${data.regions[i].label}`)), ...(more > 0 ? [element("li", {}, `and ${more} more regions`)] : []));
+      this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => element("li", { title: data.regions[i].label }, mark, `${numbered ? `${i + 1} ` : ""}${this.short[i]}`)), ...(more > 0 ? [element("li", {}, `and ${more} more regions`)] : []));
     }
+
+    /** The directions that are not switched off. */
+    shownKinds() { return KINDS.filter((kind) => this.shown[kind]); }
 
     visible(node) { return !this.hidden.has(this.data.index[node]); }
 
@@ -201,7 +208,8 @@
       this.context.setTransform(density, 0, 0, density, 0, 0);
       const start = performance.now(), colours = this.render(new CanvasDrawing(this.context));
       // For tests and assistive tools: what is visible, and the drawing time in milliseconds.
-      Object.assign(this.root.dataset, { removed: this.number("removed"), added: this.number("added"), sides: this.sides, ready: "true", drawn: (performance.now() - start).toFixed(1) });
+      Object.assign(this.root.dataset, { removed: this.number("removed"), added: this.number("added"), sides: this.sides, bundled: Boolean(this.layout.bundled), ready: "true", drawn: (performance.now() - start).toFixed(1) });
+      this.bundling.hidden = !this.layout.mayBundle?.();
       if (this.wasNumbered !== Boolean(this.layout.numbered)) this.drawKey();
       for (const [mark, i] of this.keyed) mark.firstChild.setAttribute("fill", colours.regions[i]);
       this.onDraw?.(colours);
@@ -233,7 +241,7 @@
 
     /** All visible edits; `place(u, v)` returns the path of an edge and its depth, from -1 (near) to 1. */
     renderEdges(drawing, colours, place) {
-      const items = KINDS.flatMap((kind) => (this.shown[kind] ? this.pairs[kind] : []).filter(([u, v]) => this.visible(u) && this.visible(v)).map(([u, v]) => ({ kind, u, v, ...place(u, v) })));
+      const items = this.shownKinds().flatMap((kind) => this.pairs[kind].filter(([u, v]) => this.visible(u) && this.visible(v)).map(([u, v]) => ({ kind, u, v, ...place(u, v) })));
       this.drawn = items;
       const many = items.length, size = clamp(Math.min(this.width, this.height) / 500, 0.65, 1) * clamp(this.zoom, 1, 1.5);
       const width = clamp(26 / Math.sqrt(many + 60), 0.9, 2.2) * size, solid = clamp(1.22 - 0.12 * Math.log(many + 1), 0.2, 0.9);
@@ -288,7 +296,7 @@
       });
       if (node !== undefined) return { node };
       least = 5;
-      for (const item of this.drawn ?? []) { const gap = distance(item.path, x, y); if (gap < least) { least = gap; edge = item; } }
+      for (const item of this.drawn ?? []) { const gap = distance(item.path, x, y) - (item.n ? item.width / 2 : 0); if (gap < least) { least = gap; edge = item; } }
       return edge ? { edge } : {};
     }
 
@@ -349,6 +357,7 @@
     lines({ node, region, edge }) {
       const number = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
       if (node !== undefined) return [plain(this.data.names[node]), this.region(node), number(this.changes.get(node) ?? 0, "changed edge")];
+      if (edge?.n) return [`${count(edge.n)} ${edge.kind}`, this.between(edge.u, edge.v)];
       if (edge) return [`${plain(this.data.names[edge.u])} – ${plain(this.data.names[edge.v])}`, edge.kind, this.between(edge.u, edge.v)];
       return [this.data.regions[region].label, number(this.data.index.filter((i) => i === region).length, "node")];
     }

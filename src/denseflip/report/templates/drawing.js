@@ -10,6 +10,15 @@
   // Cut in the middle, because names of regions often differ only at the end.
   const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil((most - 1) / 2))}…${text.slice(text.length - Math.floor((most - 1) / 2))}` : text);
 
+  /** Names without the words that all of them begin with, if these are long: "… Temporal Lobe". */
+  function apart(names) {
+    let shared = names.length > 1 ? names[0] : "";
+    for (const name of names) while (!name.startsWith(shared)) shared = shared.slice(0, -1);
+    shared = shared.slice(0, shared.lastIndexOf(" ") + 1);
+    if (names.some((name) => name.length < shared.length + 4)) shared = shared.slice(0, shared.trimEnd().lastIndexOf(" ") + 1); // "… Area 7", not "… 7"
+    return shared.length < 12 ? names : names.map((name) => `… ${name.slice(shared.length)}`);
+  }
+
   function element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -135,5 +144,5 @@
     return picture;
   }
 
-  window.denseflipDrawing = { CanvasDrawing, SvgDrawing, swatch, element, clamp, count, plain, cut, TAU };
+  window.denseflipDrawing = { CanvasDrawing, SvgDrawing, swatch, element, clamp, count, plain, cut, apart, TAU };
 })();

@@ -5,6 +5,7 @@
   const VIEWS = { left: [TAU / 4, 0], right: [-TAU / 4, 0], front: [TAU / 2, 0], back: [0, 0], top: [0, TAU / 4] };
   const START = [2.1, 0.3]; // from the left, a little from the front and above
   const DISTANCE = 5; // distance of the viewer, in radii of the scene
+  const ACROSS = 0.8; // share of an axis that lies across the view, for its ends to be marked
   const NAMED = 20; // maximum number of changed nodes with names
 
   const dot = (row, x, y, z) => row[0] * x + row[1] * y + row[2] * z;
@@ -93,21 +94,39 @@
       return this.image;
     }
 
-    /** Draw L and R next to the brain; only the nearer one in a side view. Returns their boxes. */
+    /**
+     * Draw the ends of each axis that lies across the view (left and right; in a brain also front and back),
+     * and say from where it is seen. Returns their boxes.
+     */
     renderSides(drawing, colours, project) {
-      const { picture } = this, { axis } = picture.data, [right, up, away] = this.directions();
-      const across = [dot(right, ...axis), -dot(up, ...axis)], length = Math.hypot(...across);
-      picture.sides = length > 0.45 ? "both" : dot(away, ...axis) > 0 ? "L" : "R";
+      const { picture } = this, { axis, kind } = picture.data, [right, up, away] = this.directions();
+      const axes = [["L", "R", axis], ...(kind === "brain" ? [["back", "front", [0, 1, 0]]] : [])];
       const middle = project(...this.centre), outline = this.outline(project), boxes = [];
-      for (const [letter, sign] of [["L", -1], ["R", 1]]) {
-        if (picture.sides !== "both" && picture.sides !== letter) continue;
-        const way = picture.sides === "both" ? across.map((c) => (sign * c) / length) : [0, -1];
-        const reach = Math.max(...outline.map((p) => (p[0] - middle[0]) * way[0] + (p[1] - middle[1]) * way[1])) + 16;
-        const x = clamp(middle[0] + reach * way[0], 12, picture.width - 12), y = clamp(middle[1] + reach * way[1], 12, picture.height - 12);
-        drawing.text(x, y, letter, { colour: colours.quiet, size: 16, align: "center", weight: 600, halo: colours.paper });
-        boxes.push({ text: letter, box: [x - 10, y - 10, x + 10, y + 10] });
+      picture.sides = dot(away, ...axis) > 0 ? "L" : "R"; // the nearer side
+      for (const [low, high, way] of axes) {
+        const across = [dot(right, ...way), -dot(up, ...way)], length = Math.hypot(...across);
+        if (length < ACROSS) continue;
+        if (way === axis) picture.sides = "both";
+        for (const [text, sign] of [[low, -1], [high, 1]]) {
+          const to = across.map((c) => (sign * c) / length), half = Math.max(10, picture.textWidth(text, 600, 14) / 2 + 3);
+          const reach = Math.max(...outline.map((p) => (p[0] - middle[0]) * to[0] + (p[1] - middle[1]) * to[1])) + 6 + half * Math.abs(to[0]) + 8 * Math.abs(to[1]);
+          const x = clamp(middle[0] + reach * to[0], half, picture.width - half), y = clamp(middle[1] + reach * to[1], 12, picture.height - 12);
+          drawing.text(x, y, text, { colour: colours.quiet, size: 14, align: "center", weight: 600, halo: colours.paper });
+          boxes.push({ text, box: [x - half, y - 10, x + half, y + 10] });
+        }
       }
+      const seen = this.seenFrom(away);
+      drawing.text(10, 16, seen, { colour: colours.quiet, size: 13, weight: 400, halo: colours.paper });
+      boxes.push({ text: seen, box: [8, 6, 14 + picture.textWidth(seen, 400, 13), 26] });
       return boxes;
+    }
+
+    /** The view in words, the main direction first: "seen from the left and front". */
+    seenFrom(away) {
+      const { axis, kind } = this.picture.data, names = [["left", "right", axis], ...(kind === "brain" ? [["back", "front", [0, 1, 0]], ["below", "above", [0, 0, 1]]] : [])];
+      const ways = names.map(([low, high, way]) => { const near = -dot(away, ...way); return [Math.abs(near), near < 0 ? low : high]; }).filter(([near]) => near > 0.4).sort((a, b) => b[0] - a[0]);
+      const said = ways.slice(0, 2).map(([, name]) => (["above", "below"].includes(name) ? name : `the ${name}`));
+      return said.length ? `seen from ${said.join(" and ")}` : "";
     }
 
     outline(project) {

@@ -43,7 +43,7 @@
       const boxes = data.regions.map((region, i) => {
         const number = element("span", { class: "df-number" }), mark = swatch(region.marker, region.colour);
         marks.push([mark, number, i]);
-        return checkbox(region.label, !hidden.has(i), (on) => { if (on) hidden.delete(i); else hidden.add(i); picture.draw(); }, mark, number);
+        return checkbox(element("span", { title: region.label }, picture.short[i]), !hidden.has(i), (on) => { if (on) hidden.delete(i); else hidden.add(i); picture.draw(); }, mark, number);
       });
       const every = (on) => () => {
         hidden.clear();

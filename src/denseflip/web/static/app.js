@@ -3,10 +3,12 @@
 (() => {
   const { bars, matrix, EditTable, make, parsed, count, save, saveAsPng, svgText } = window.denseflipPictures;
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
+  const { cut } = window.denseflipDrawing;
   const { worth, marked, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
   const LISTED = 6; // places of a sentence that are shown at once
   const FEW = 4; // with more regions, the matrix shows only the changed ones at first
+  const LETTER = 7.4; // pixels: the mean width of a letter in the list of subjects
   const PHONE = 830; // pixels; narrower windows have one column, as in app.css
   const EXAMPLE = "0".repeat(16); // the id of the worked example
   const [BARS_FROM, STEPS_FROM] = [3, 3]; // regions and steps that bars and a replay need to say something
@@ -21,7 +23,7 @@
   const freeze = () => options.field("freeze");
   app.options = options;
   const replay = new window.denseflipReplay(() => remember());
-  const steps = new window.denseflipSteps({ narrow: innerWidth <= PHONE });
+  const steps = new window.denseflipSteps({ narrow: matchMedia(`(max-width: ${PHONE}px)`) });
 
   // ---- errors ---------------------------------------------------------------------------------
 
@@ -44,7 +46,16 @@
   // ---- the form -------------------------------------------------------------------------------
 
   const option = (value, text) => make("option", { value, text });
-  const subjectOption = ({ id, name, class: known }) => make("option", { value: id, text: `${name} (${known ?? "uploaded"})`, title: name });
+  const subjectOption = ({ id, name, class: known }) => make("option", { value: id, "data-name": name, "data-class": known ?? "uploaded", title: `${name} (${known ?? "uploaded"})` });
+
+  /** Subjects in the letters that fit in the list: names are cut in the middle, the class stays; the tooltip has all. */
+  function fitSubjects() {
+    const fitting = Math.max(24, Math.floor((find("subject").clientWidth || 320) / LETTER) - 3);
+    for (const one of find("subject").options) {
+      const known = cut(one.dataset.class, Math.max(12, fitting - one.dataset.name.length - 3)), name = cut(one.dataset.name, Math.max(9, fitting - known.length - 3));
+      one.textContent = `${name} (${known})`;
+    }
+  }
 
   const setName = (set) => (set.uploaded ? `${set.name} (uploaded)` : set.name);
 
@@ -67,6 +78,7 @@
     find("classifier").value = set.default_classifier;
     find("subject").replaceChildren(...set.subjects.map((s) => subjectOption(s)));
     find("subject").selectedIndex = 0;
+    fitSubjects();
     options.offer("target", Object.keys(set.classes));
     options.offer("regions", set.taxonomies);
     find("many-whom").replaceChildren(option("", `all ${count(set.n_graphs)}`), ...Object.entries(set.classes).filter(([, n]) => n).map(([name, n]) => option(name, `${name} (${count(n)})`)));
@@ -111,7 +123,9 @@
     const set = Object.keys(options.read()).length;
     steps.say("data", `${app.set.name}, ${count(app.set.n_graphs)} graphs`);
     steps.say("classifier", `${find("classifier").value}${trust}`);
-    steps.say("subject", find("subject").selectedOptions[0]?.textContent ?? "none");
+    const subject = find("subject").selectedOptions[0];
+    steps.say("subject", subject?.title ?? "none");
+    steps.say("asked", [app.set.name, subject?.dataset.name, find("classifier").value].filter(Boolean).join(" · "));
     steps.say("options", set ? `${count(set)} set` : "none set");
   }
 
@@ -312,6 +326,7 @@
     const none = !view.answers.some((one) => one.removed.length || one.added.length); // then there is nothing to draw
     for (const name of ["circle", "edits"]) find(`tab-${name}`).hidden = none;
     find("tab-brain").hidden = none || view.points === null;
+    find("tab-brain").textContent = view.kind === "brain" ? "Brain" : "Nodes in space";
     find("tab-replay").hidden = view.replay.length < STEPS_FROM;
     find("tab-matrix").hidden = none || !view.hasRegions;
     find("tab-whatif").hidden = !app.request.subject || !app.sets.some((set) => set.key === app.request.dataset && !set.error);
@@ -588,6 +603,7 @@
   function theme(dark) {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     find("theme").textContent = dark ? "Light mode" : "Dark mode";
+    if (app.tab === "matrix") drawPictures(); // its letters depend on the colours below them
     try { localStorage.setItem("denseflip theme", dark ? "dark" : "light"); } catch { /* a private window */ }
   }
   let kept = null;
@@ -620,6 +636,7 @@
   find("cancel").addEventListener("click", guarded(() => post(`/api/jobs/${app.following}/cancel`, {})));
   find("all-regions").addEventListener("change", () => drawPictures());
   addEventListener("hashchange", guarded(recall));
+  addEventListener("resize", fitSubjects);
 
   guarded(async () => {
     const [listed, methods] = await Promise.all([api("/api/options"), api("/api/methods")]);

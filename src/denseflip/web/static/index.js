@@ -8,7 +8,8 @@
   /** The short sentence without the parts that other columns show. */
   const short = (row) => {
     const head = `${row.id}: ${decision(row)} with `, at = row.short.indexOf(head);
-    return at < 0 ? row.short : row.short.slice(at + head.length); // before it, there is at most the noun: "Mouse "
+    const said = at < 0 ? row.short : row.short.slice(at + head.length); // before it, there is at most the noun: "Mouse "
+    return said.replace(/; [^()]*usually[^()]*\)/g, ")"); // the strip shows what the group usually has
   };
   // name and sort key; missing values always come last
   const COLUMNS = [

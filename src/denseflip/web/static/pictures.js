@@ -69,33 +69,35 @@
   /** Matrix of region pairs: net change as colour and number; a click selects the cell. */
   function matrix(root, view, removed, added, { onPick, onRegion, onHover, frozen = new Set(), every = true } = {}) {
     const cells = tally(view, removed, added);
-    const top = Math.max(1, ...[...cells.values()].map((c) => Math.max(c.added, c.removed)));
+    const net = (cell) => (cell.added >= cell.removed ? "added" : "removed");
+    const most = Object.fromEntries(["added", "removed"].map((way) => [way, Math.max(0, ...[...cells.values()].filter((c) => net(c) === way).map((c) => c[way]))]));
+    const top = Math.max(1, most.added, most.removed);
+    const letters = lettering();
     const regionsOf = (least) => new Set([...cells.values()].filter((c) => Math.max(c.added, c.removed) >= least).flatMap((cell) => [cell.a, cell.b]));
     let changed = regionsOf(1);
     if (changed.size > CROWDED) changed = regionsOf(Math.max(2, top / 10)); // single edits all over would hide the few pairs that matter
     const order = view.regions.map((_, i) => i).filter((i) => every || changed.has(i) || frozen.has(view.regions[i].name));
     const k = order.length;
     const size = Math.max(13, Math.min(34, 560 / k)); // so that names of one line do not meet
-    const most = k > 24 ? 34 : 24;
+    const longestName = k > 24 ? 34 : 24;
     const font = Math.min(12, size - 2);
-    const longest = 0.56 * Math.max(...order.map((i) => Math.min(view.regions[i].label.length + 2, most)));
+    const longest = 0.56 * Math.max(...order.map((i) => Math.min(view.regions[i].label.length + 2, longestName)));
     const label = 14 + font * longest;
     const parts = [];
     order.forEach((a, x) => {
       for (let y = x; y < k; y += 1) {
         const b = order[y];
         const cell = cells.get(`${a}-${b}`) || { added: 0, removed: 0 };
-        const net = cell.added >= cell.removed ? "added" : "removed";
-        const value = Math.max(cell.added, cell.removed);
+        const way = net(cell), value = cell[way], shade = 0.25 + (0.75 * value) / (most[way] || 1);
         const name = a === b ? `within ${view.regions[a].label}` : `${view.regions[a].label} – ${view.regions[b].label}`;
         const words = `${name}: ${count(cell.added)} added, ${count(cell.removed)} removed`;
-        const rect = svg("rect", { x: label + x * size, y: y * size, width: size - 1, height: size - 1, class: value ? `cell ${net}` : "cell none", "fill-opacity": value ? 0.25 + (0.75 * value) / top : 1, "data-cell": `${a}-${b}` });
+        const rect = svg("rect", { x: label + x * size, y: y * size, width: size - 1, height: size - 1, class: value ? `cell ${way}` : "cell none", "fill-opacity": value ? shade : 1, "data-cell": `${a}-${b}` });
         if (onPick) rect.addEventListener("click", () => onPick(a, b));
         if (onHover) rect.addEventListener("pointerenter", () => onHover(words));
         rect.append(titled(words));
         parts.push(rect);
         if (value && size >= 22) {
-          const text = svg("text", { x: label + x * size + size / 2, y: y * size + size / 2 + 4, class: 0.25 + (0.75 * value) / top > 0.6 ? "on-cell light" : "on-cell", "text-anchor": "middle" });
+          const text = svg("text", { x: label + x * size + size / 2, y: y * size + size / 2 + 4, class: `on-cell ${letters(way, shade)}`, "text-anchor": "middle" });
           text.textContent = count(value);
           parts.push(text);
         }
@@ -104,7 +106,7 @@
     order.forEach((i, y) => {
       const region = view.regions[i], stays = frozen.has(region.name);
       const text = svg("text", { x: label - 6, y: y * size + size / 2 + font * 0.35, "text-anchor": "end", class: stays ? "region frozen" : "region", style: `font-size: ${font.toFixed(1)}px` });
-      text.textContent = cut(stays ? `❄ ${region.label}` : region.label, most);
+      text.textContent = cut(stays ? `❄ ${region.label}` : region.label, longestName);
       text.append(titled(onRegion ? `${region.label}; click to ${stays ? "unfreeze" : "freeze"} it` : region.label));
       if (onRegion) { text.classList.add("pick"); text.dataset.region = i; text.addEventListener("click", () => onRegion(i)); }
       parts.push(text);
@@ -112,7 +114,7 @@
     order.forEach((i, x) => { // the same names below the columns
       const [left, under] = [label + x * size + size / 2, k * size + 8];
       const text = svg("text", { x: left, y: under, "text-anchor": "end", transform: `rotate(-50 ${left.toFixed(1)} ${under.toFixed(1)})`, class: "region column", style: `font-size: ${font.toFixed(1)}px` });
-      text.textContent = cut(view.regions[i].label, most);
+      text.textContent = cut(view.regions[i].label, longestName);
       parts.push(text);
     });
     const foot = 14 + 0.8 * font * longest;
@@ -120,16 +122,26 @@
     const picture = svg("svg", { viewBox: `0 0 ${width.toFixed(1)} ${height.toFixed(1)}`, role: "img", "aria-label": `changes by region pair, ${k} regions; the table of edits lists the same changes` }, ...parts);
     // Large enough for its labels; it scrolls on a small screen.
     Object.assign(picture.style, { width: `${width}px`, maxWidth: k > 24 ? "none" : "100%", maxHeight: "none", margin: "0" });
-    root.replaceChildren(picture, colourKey([...cells.values()], top));
+    root.replaceChildren(picture, colourKey(most));
   }
 
-  /** What the colours of the matrix mean, from a single change to the most. */
-  function colourKey(cells, top) {
-    const way = (name) => cells.some((cell) => cell[name] && (name === "added" ? cell.added >= cell.removed : cell.removed > cell.added));
-    return make("p", { class: "quiet colour-key" }, ...["added", "removed"].filter(way).map((name) => {
+  /** What the colours of the matrix mean: each scale ends at the largest number shown. */
+  function colourKey(most) {
+    return make("p", { class: "quiet colour-key" }, ...["added", "removed"].filter((name) => most[name]).map((name) => {
       const shades = [0.25, 0.5, 0.75, 1].map((shade) => { const one = make("span", { class: `shade ${name}` }); one.style.opacity = shade; return one; });
-      return make("span", {}, `mostly ${name}: 1 `, ...shades, ` ${count(top)}`);
+      return make("span", {}, `mostly ${name}: 1 `, ...shades, ` ${count(most[name])}`);
     }));
+  }
+
+  /** Which letters can be read on a shade of a colour of the page: dark or light ones. */
+  function lettering() {
+    const style = getComputedStyle(document.documentElement);
+    const levels = (name) => [1, 3, 5].map((i) => Number.parseInt(style.getPropertyValue(`--${name}`).trim().slice(i, i + 2), 16) / 255);
+    const paper = levels("paper"), linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return (name, shade) => {
+      const [r, g, b] = levels(name).map((c, i) => linear(shade * c + (1 - shade) * paper[i]));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "dark-letters" : "light-letters"; // equal contrast with black and white
+    };
   }
 
   /** Every edit, in pages, with a filter. */
@@ -142,7 +154,7 @@
       root.replaceChildren(
         make("div", { class: "line" }, this.find, this.said),
         make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "table of edits" }, make("table", {},
-          make("thead", {}, make("tr", {}, ...["change", "node", "region", "node", "region", "in the sentence"].map((text) => make("th", { scope: "col", text })))),
+          make("thead", {}, make("tr", {}, ...["change", "node", "region", "node", "region", "in the sentence"].map((text, i) => make("th", { scope: "col", "data-phone": i === 1 ? "connection" : null }, make("span", { text }))))),
           this.body)));
     }
 
@@ -160,7 +172,7 @@
       this.said.textContent = `${count(fit.length)} of ${count(this.rows.length)} edits${fit.length > most ? `; showing the first ${most} (the CSV file contains all)` : ""}`;
       this.body.replaceChildren(...fit.slice(0, most).map((row) => make("tr", {},
         make("td", {}, make("span", { class: `mark ${row.way}`, text: row.way === "removed" ? "− removed" : "+ added" })),
-        ...row.cells.map((text) => make("td", { text })),
+        ...row.cells.map((text, i) => make("td", { "data-other": i ? null : row.cells[2] }, text)),
         make("td", { text: row.said ? "yes" : "no" }))));
     }
   }

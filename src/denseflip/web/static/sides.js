@@ -45,11 +45,11 @@
     const heads = ["region pair", "direction", "subjects", "in range", "connections (median)", "p", "effect size (g)", "group difference (t)", "p (group difference)"];
     find("together-rows").replaceChildren(
       make("p", { class: "quiet", text: `The table lists ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs, those used in the most subjects. p-values come from ${count(cohort.permutations)} label permutations and are corrected for all region pairs. ✓ marks pairs used more often than expected by chance.` }),
-      make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "region pairs by subjects" }, make("table", {},
+      make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "region pairs by subjects" }, make("table", { class: "index" },
         make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
         make("tbody", {}, ...cohort.rows.map((row) => make("tr", {},
           make("th", { scope: "row", text: row.named ? `✓ ${row.name}` : row.name }),
-          ...[row.direction, `${row.patients} (${(100 * row.share).toFixed(0)} %)`, `${row.in_range} of ${row.patients}`, count(row.amount), p(row.p), row.effect === null ? "–" : row.effect.toFixed(2), row.difference.toFixed(2), p(row.p_difference)].map((text) => make("td", { text }))))))));
+          ...[row.direction, `${row.patients} (${(100 * row.share).toFixed(0)} %)`, `${row.in_range} of ${row.patients}`, count(row.amount), p(row.p), row.effect === null ? "–" : row.effect.toFixed(2), row.difference.toFixed(2), p(row.p_difference)].map((text, i) => make("td", { text, "data-label": heads[i + 1] }))))))));
     find("together-files").replaceChildren(...[["cohort.html", "page with pictures"], ["cohort.tsv", "TSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
   }
 

@@ -5,9 +5,12 @@
   const PAUSE = 250; // milliseconds: what is being clicked must not move away
 
   class Steps {
-    /** On a phone the list of subjects is folded, too: the answer comes first. */
+    /** On a phone all steps are one line that opens them: the answer comes first. */
     constructor({ narrow }) {
-      if (narrow) find("step-subject").open = false;
+      this.narrow = narrow;
+      if (narrow.matches) find("step-subject").open = false;
+      find("asked").open = !narrow.matches;
+      narrow.addEventListener("change", () => { find("asked").open = !narrow.matches; });
       for (const id of ["step-data", "step-classifier"]) {
         const step = find(id);
         step.addEventListener("change", () => { step.dataset.answered = "true"; });
@@ -25,7 +28,10 @@
     }
 
     /** Fold all answered steps: the question is asked. */
-    foldAll() { for (const step of document.querySelectorAll(".step[data-answered]")) this.fold(step); }
+    foldAll() {
+      for (const step of document.querySelectorAll(".step[data-answered]")) this.fold(step);
+      if (this.narrow.matches) this.fold(find("asked"));
+    }
 
     say(id, text) { find(`${id}-said`).textContent = text; }
   }
