@@ -23,7 +23,7 @@ from denseflip.counterfactual import Status
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.reference import hedges_g, prediction_interval
+from denseflip.search.claims.intervals import hedges_g, prediction_interval
 
 N = 24
 THIRDS = tuple("ABC"[v // 8] for v in range(N))

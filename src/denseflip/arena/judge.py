@@ -19,7 +19,7 @@ from denseflip.graph.pairs import decode
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Claim
-from denseflip.search.claims.reference import FEWEST, prediction_interval
+from denseflip.search.claims.intervals import FEWEST, prediction_interval
 
 #: Measures of `denseflip.metrics` that are taken of every answer that is described.
 DESCRIBED = ("cells", "as_read", "told", "cells_in_range", "robustness_1", "planted_first")

@@ -28,7 +28,7 @@ from denseflip.datasets import Dataset
 from denseflip.errors import UnknownNameError
 from denseflip.files import write_whole
 from denseflip.graph import Cells
-from denseflip.search.claims.reference import FEWEST, hedges_g, prediction_interval
+from denseflip.search.claims.intervals import FEWEST, hedges_g, prediction_interval
 from denseflip.serialise import Serialisable
 from denseflip.story.wording.vocabulary import Vocabulary
 

@@ -392,10 +392,7 @@ def job_file(
 def _alive(
     request: Request, job: Job, result: dict[str, Any], answer: int | None
 ) -> dict[str, Any] | None:
-    """Return the data of the "what if" panel; None if the classifier is not available.
-
-    The data set or the classifier of this key may have changed since the job ran.
-    """
+    """Return the data of the "what if" panel; None if data or classifier changed since the job."""
     if job.kind != "explain":
         return None
     library = _library(request)

@@ -13,7 +13,7 @@ from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim_search import pareto_front
+from denseflip.search.claims.verified_claim import pareto_front
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem, Walk
 from denseflip.search.methods.best import PAIRS, MemberAnswer, estimate_linearity

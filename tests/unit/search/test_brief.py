@@ -13,14 +13,9 @@ from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.oracles.background import Frequencies
 from denseflip.search.claims.claim import Amount, Claim
-from denseflip.search.claims.claim_search import (
-    VerifiedClaim,
-    beats,
-    pareto_front,
-    shortest,
-)
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.verified_claim import VerifiedClaim, beats, pareto_front, shortest
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.problem import Problem
 from denseflip.search.methods.brief import _most_cells, unsuitable

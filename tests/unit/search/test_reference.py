@@ -12,9 +12,10 @@ from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount
+from denseflip.search.claims.intervals import hedges_g, prediction_interval
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
-from denseflip.search.claims.reference import Limits, Reference, hedges_g, prediction_interval
+from denseflip.search.claims.reference import Limits, Reference
 
 N = 16
 NODES = Nodes(

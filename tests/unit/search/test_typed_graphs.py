@@ -16,9 +16,10 @@ from denseflip.graph import Graph, Nodes, NodeTypes
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount
+from denseflip.search.claims.intervals import prediction_interval
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
-from denseflip.search.claims.reference import Reference, prediction_interval
+from denseflip.search.claims.reference import Reference
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import find_subject
 from molecules import BOUNDS, CLASSES, VALENCE, write_molecules

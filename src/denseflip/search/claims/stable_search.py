@@ -18,11 +18,12 @@ import numpy.typing as npt
 from denseflip.graph import Graph
 from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import Amounts
-from denseflip.search.claims.claim_search import ClaimSearch, ClaimTest, VerifiedClaim
+from denseflip.search.claims.claim_search import ClaimSearch, ClaimTest
 from denseflip.search.claims.elsewhere import TooFewError
 from denseflip.search.claims.moves import Move
 from denseflip.search.claims.repeats import Repeats
 from denseflip.search.claims.stability import Committee, check_refits, measure
+from denseflip.search.claims.verified_claim import VerifiedClaim
 from denseflip.search.core.problem import Problem
 
 _DRAWS = 8  # redraws of a claim during the search

@@ -21,7 +21,7 @@ from denseflip.errors import check_name
 from denseflip.graph import Codes, Graph
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import OBJECTIVES
-from denseflip.search.claims.claim_search import Marks, beats, pareto_front
+from denseflip.search.claims.verified_claim import Marks, beats, pareto_front
 from denseflip.search.core.engine import search
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, SharedSession

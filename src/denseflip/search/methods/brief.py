@@ -24,18 +24,15 @@ from denseflip.graph.nodes import TYPE
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import BALANCE, IN_RANGE, REFERENCE
 from denseflip.search.claims.claim import ALL_REGIONS, net
-from denseflip.search.claims.claim_search import (
-    ClaimSearch,
-    VerifiedClaim,
-    pareto_front,
-    shortest,
-)
+from denseflip.search.claims.claim_search import ClaimSearch
 from denseflip.search.claims.elsewhere import Elsewhere
 from denseflip.search.claims.forecast import forecasting_probe
+from denseflip.search.claims.intervals import FEWEST
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
-from denseflip.search.claims.reference import FEWEST, Reference, judge_claim
+from denseflip.search.claims.reference import Reference, judge_claim
 from denseflip.search.claims.stable_search import StableGoal, StableSearch
+from denseflip.search.claims.verified_claim import VerifiedClaim, pareto_front, shortest
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import SharedSession
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk

@@ -9,8 +9,8 @@ import numpy as np
 from denseflip.counterfactual import BALANCE, Step
 from denseflip.graph import Taxonomy
 from denseflip.search.claims.claim import ALL_REGIONS, Place
-from denseflip.search.claims.claim_search import VerifiedClaim
 from denseflip.search.claims.places import Places
+from denseflip.search.claims.verified_claim import VerifiedClaim
 from denseflip.search.core.probing import joined
 from denseflip.search.core.problem import Problem, Walk
 

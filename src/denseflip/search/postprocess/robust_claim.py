@@ -16,10 +16,10 @@ import numpy as np
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.result_scores import Robustness
 from denseflip.search.claims.claim import Amounts
-from denseflip.search.claims.claim_search import VerifiedClaim
 from denseflip.search.claims.elsewhere import TooFewError
 from denseflip.search.claims.forecast import by_gain, forecasting_probe
 from denseflip.search.claims.moves import one_each
+from denseflip.search.claims.verified_claim import VerifiedClaim
 from denseflip.search.core.probing import boundary
 from denseflip.search.core.problem import Problem, Walk
 from denseflip.search.methods.brief import WIDE_CELLS

@@ -17,8 +17,9 @@ from denseflip.errors import counted
 from denseflip.graph import Pair, Taxonomy
 from denseflip.graph.nodes import TYPE
 from denseflip.search.claims.claim import ALL_REGIONS, Amount, Claim, Place
+from denseflip.search.claims.intervals import FEWEST
 from denseflip.search.claims.places import Places
-from denseflip.search.claims.reference import FEWEST, PlaceReference
+from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.wording.naming import join_words, members_of, written
 from denseflip.story.wording.vocabulary import Vocabulary
 
