@@ -547,6 +547,13 @@ def test_long_names_of_subjects_are_cut_in_the_middle_with_their_class(desk):
     assert "-01 (" in text
     assert text.endswith("rols)")
     assert len(text) < 36
+    page.evaluate(
+        """() => { [...document.querySelectorAll("#subject option")].forEach((one, i) => {
+        one.dataset.name = `sub-Centre07-0000${100 + i}_ses-baseline_run-01`; });
+        dispatchEvent(new Event("resize")); }"""
+    )
+    texts = page.locator("#subject option").all_text_contents()
+    assert len(set(texts)) == len(texts)  # what differs is kept
     window.quiet()
 
 

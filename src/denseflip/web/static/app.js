@@ -51,8 +51,11 @@
   /** Subjects in the letters that fit in the list: names are cut in the middle, the class stays; the tooltip has all. */
   function fitSubjects() {
     const fitting = Math.max(24, Math.floor((find("subject").clientWidth || 320) / LETTER) - 3);
+    const all = [...find("subject").options].map((one) => one.dataset.name), shared = (names) => { let n = 0; while (names.length > 1 && n < names[0].length && names.every((name) => name[n] === names[0][n])) n += 1; return n; };
+    const start = shared(all), end = shared(all.map((name) => [...name].reverse().join("")));
+    const own = (name) => (name.length <= fitting - 15 ? name : `${start > 3 ? "…" : name.slice(0, start)}${name.slice(start, name.length - end)}${end > 3 ? "…" : name.slice(name.length - end)}`); // what differs is kept
     for (const one of find("subject").options) {
-      const known = cut(one.dataset.class, Math.max(12, fitting - one.dataset.name.length - 3)), name = cut(one.dataset.name, Math.max(9, fitting - known.length - 3));
+      const id = own(one.dataset.name), known = cut(one.dataset.class, Math.max(12, fitting - id.length - 3)), name = cut(id, Math.max(9, fitting - known.length - 3));
       one.textContent = `${name} (${known})`;
     }
   }
