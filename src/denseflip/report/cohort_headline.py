@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from denseflip.cohort.words import place_words
 from denseflip.report.facts import Chip
-from denseflip.story.wording.notes import judged_better, known
+from denseflip.story.wording.badge import judged_better, known
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort

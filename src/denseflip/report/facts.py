@@ -11,7 +11,7 @@ from denseflip.report.front import STABLE, language_words
 from denseflip.report.html import Fact
 from denseflip.report.scene import status_words
 from denseflip.report.strip_layout import range_words
-from denseflip.story.wording.notes import distrust_words, judged_better, known
+from denseflip.story.wording.badge import distrust_words, judged_better, known
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story

@@ -43,17 +43,10 @@ from denseflip.report.front import (
 )
 from denseflip.report.html import Context, Fact
 from denseflip.report.page_figures import PageFigure, comparison_figure, story_figures
-from denseflip.report.scene import (
-    MAX_EDGES,
-    Scene,
-    as_story,
-    headline,
-    make_scene,
-    status_words,
-)
+from denseflip.report.scene import MAX_EDGES, Scene, as_story, headline, make_scene, status_words
 from denseflip.report.strip_layout import SmallStrip, Strip, make_small_strip, make_strip
 from denseflip.report.view import view_data
-from denseflip.story.wording.notes import distrust_words
+from denseflip.story.wording.badge import distrust_words
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story

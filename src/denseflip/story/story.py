@@ -20,8 +20,9 @@ from denseflip.search.claims.reference import PlaceReference
 from denseflip.serialise import Serialisable
 from denseflip.story.region_table import RegionTable
 from denseflip.story.verification import SavedTest, Verification
+from denseflip.story.wording.badge import Badge, badge_of
 from denseflip.story.wording.methods_text import methods_text
-from denseflip.story.wording.notes import Badge, badge_of, footnotes, shape_advice
+from denseflip.story.wording.notes import footnotes, shape_advice
 from denseflip.story.wording.statement import Sentences
 from denseflip.story.wording.vocabulary import Vocabulary
 

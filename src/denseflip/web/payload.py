@@ -34,7 +34,7 @@ from denseflip.report.scene import headline, make_scene, status_words
 from denseflip.report.strip_layout import strip_html
 from denseflip.report.view import circle_data, scene_data
 from denseflip.story.story import Story
-from denseflip.story.wording.notes import distrust_words
+from denseflip.story.wording.badge import distrust_words
 from denseflip.workflow.compare import Compared
 from denseflip.workflow.whatif import steps_of
 

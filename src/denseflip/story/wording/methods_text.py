@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import counted
-from denseflip.story.wording.notes import known
+from denseflip.story.wording.badge import known
 
 if TYPE_CHECKING:
     from denseflip.story.wording.statement import Sentences

@@ -7,21 +7,19 @@ and the app can add their own names.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from denseflip.counterfactual import AsRead, Counterfactual, Label, Status
+from denseflip.counterfactual import Counterfactual, Label, Status
 from denseflip.errors import counted
 from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import ALL_REGIONS, net
 from denseflip.search.claims.redraw import FEW_CELLS
-from denseflip.serialise import Serialisable
+from denseflip.story.wording.badge import judged_better, known
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
 from denseflip.story.wording.naming import readable, with_article
 
 if TYPE_CHECKING:
-    from denseflip.story.verification import Verification
     from denseflip.story.wording.statement import Sentences
 
 
@@ -423,91 +421,3 @@ def too_few_left(left: int, needed: int, *, begun: bool) -> str:
         f"{'Not fully' if begun else 'Not'} tested as read: {left:,} queries of the "
         f"budget were left, and a test takes {needed:,}."
     )
-
-
-# ---- the badge --------------------------------------------------------------------------------
-
-Level = Literal["none", "listed", "true"]
-
-
-@dataclass(frozen=True)
-class Badge(Serialisable, named="a badge"):
-    """How far to trust a story, by its weakest link.
-
-    Attributes
-    ----------
-    level : ``"true"``: the sentence is true as read and in range, and the classifier better than
-        chance; ``"listed"``: it holds at least for the connections listed; ``"none"``: no badge.
-    text : the reason, in a few words.
-    """
-
-    level: Level
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def judged_better(evaluation: Any) -> bool | None:
-    """Whether an evaluation finds the classifier better than chance; None if unknown.
-
-    It is unknown without an evaluation, or with one on possible training graphs.
-    """
-    if evaluation is None or known(evaluation, "level") == "seen":
-        return None
-    better = known(evaluation, "better_than_chance")
-    return known(evaluation, "level") == "better" if better is None else bool(better)
-
-
-def distrust_words(evaluation: Any) -> str | None:
-    """Why not to interpret the explanations of a classifier; None if it is better than chance.
-
-    Also None if that is not known.
-    """
-    if judged_better(evaluation) is not False:
-        return None
-    share = known(evaluation, "accuracy")
-    figure = "" if share is None else f" ({100 * share:.0f} % on held-out graphs)"
-    if known(evaluation, "plain_level") == "better":
-        return (
-            f"This classifier does not beat its confounds{figure}: its explanations may describe "
-            "them instead of the classes."
-        )
-    if known(evaluation, "level") == "unclear":
-        return (
-            f"This classifier is not clearly better than guessing{figure}: treat its explanations "
-            "as hypotheses."
-        )
-    return f"This classifier is no better than guessing{figure}: do not interpret its explanations."
-
-
-def badge_of(
-    check: Verification, as_read: AsRead | None, evaluation: Any, in_range: bool | None = None
-) -> Badge:
-    """The weakest of the classifier, the tests of the sentence and the range of real graphs."""
-    better = judged_better(evaluation)
-    if not check.claim.amounts:
-        return Badge("none", "nothing found")
-    if better is False:
-        if known(evaluation, "plain_level") == "better":  # then the confounds are the reason
-            return Badge("none", "the classifier does not beat its confounds")
-        level = known(evaluation, "level")
-        how = "not clearly better than chance" if level == "unclear" else "at chance"
-        return Badge("none", f"the classifier is {how}")
-    if not check.verified:
-        return Badge("none", "not tested")
-    true = as_read is not None and as_read.true
-    pairs = check.claim.language == "pairs"
-    what = "true as read" if true and not pairs else "holds for the listed connections"
-    if true and not pairs:
-        ranges = {True: "in range", False: "out of range", None: "range not known"}
-        what = f"{what}, {ranges[in_range]}"
-    if better is None:
-        judged = "not evaluated" if evaluation is None else "evaluated on graphs it may have seen"
-        return Badge("none", f"{what}; classifier {judged}")
-    return Badge("true" if true and in_range else "listed", what)
-
-
-def known(thing: Any, name: str) -> Any:
-    """A field of an evaluation or of its dictionary; None if missing."""
-    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
