@@ -385,7 +385,10 @@ def takes_request(
         taken = [f for f in fields(Request) if f.name not in without]
         names = {f.name for f in taken}
         positional = [p.name for p in plain.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        # Where ``request`` is given by name only, ``method`` comes after the other positions.
         places = ["method" if name == "request" else name for name in positional]
+        if "request" not in positional and "method" in names:
+            places.append("method")
         own = [name for name in plain.parameters if name != "request"]
 
         @wraps(function)

@@ -6,6 +6,7 @@ the same. Classifiers are trained once and shared, and how good they are is not 
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,15 @@ pytest.importorskip("fastapi", reason="the web app needs the extra 'web'")
 
 import httpx
 
-from denseflip import Counterfactual, describe, explain, explain_many, load_dataset, make_refits
+from denseflip import (
+    Counterfactual,
+    as_oracle,
+    describe,
+    explain,
+    explain_many,
+    load_dataset,
+    make_refits,
+)
 from denseflip.classifiers import classifier_plugins, presets
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
@@ -75,6 +84,13 @@ CASES = {
     "robust": Case(*CONTROL, "regions-logistic", {"robust": 0.8, "noise": 0.02, "confirm": 2}),
     "stable": Case(*CONTROL, "regions-logistic", {"stable": 0.8}),
     "several": Case(*CONTROL, "edges-svm", {"n": 2, "time_limit": 200.0}),
+    "gradient": Case(*CONTROL, "edges-svm", {"method": "gradient"}),
+    "gradient of regions": Case(*CONTROL, "regions-logistic", {"method": "gradient"}),
+    "tight": Case(*CONTROL, "edges-svm", {"method": "tight"}),
+    "tight regions": Case(*CONTROL, "regions-logistic", {"method": "tight"}),
+    "information": Case(
+        *CONTROL, "edges-svm", {"method": "tight", "information": "gradients", "budget": 300}
+    ),
 }
 
 
@@ -264,10 +280,53 @@ def test_one_request_one_answer(name, trained, client, capsys, tmp_path):
         assert answer == expected, entrance
 
 
+NETWORK = """
+import torch
+
+class Sums(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        weights = torch.randn(116, 116, generator=torch.Generator().manual_seed(0)).double()
+        self.weights = torch.nn.Parameter(weights)
+
+    def forward(self, adjacency):
+        sums = (adjacency.to(self.weights.dtype) * self.weights).sum((1, 2))
+        return torch.stack((-sums, sums), 1)  # right about control-001
+
+model = Sums().eval()
+"""
+
+
+@pytest.mark.parametrize("method", ["auto", "tight", "gradient"])
+def test_a_torch_module_gets_one_answer(method, trained, capsys, tmp_path, monkeypatch):
+    """Its gradient reaches the search through every entrance that takes a module."""
+    pytest.importorskip("torch", reason="a network needs torch")
+    name = f"network_{method}"
+    (tmp_path / f"{name}.py").write_text(NETWORK)
+    monkeypatch.syspath_prepend(tmp_path)
+    oracle = as_oracle(importlib.import_module(name).model)
+    case = Case(*CONTROL, f"{name}:model", {"method": method, "budget": 500})
+    data = data_of(case.dataset)
+    [given] = explain_many(data, oracle, [case.graph], request=case.request, engine="serial")
+    assert given.story is not None, given.failure
+    answers = {
+        "one call": by_one_call(case, oracle),
+        "command line": by_command_line(case, capsys),
+        "many": by_many(case),
+        "many, the object": Answer.of(given.story.result, given.story.statement),
+        "bench": by_bench(case, tmp_path / "store"),
+    }
+    expected = by_python(case, oracle)
+    assert expected.status == "found"
+    for entrance, answer in answers.items():
+        same = replace(expected, sentence=None) if entrance == "bench" else expected
+        assert answer == same, entrance
+
+
 def test_the_cases_are_of_every_kind():
     """Presets, data sets and the options that are easily lost on the way."""
     used = {option for case in CASES.values() for option in case.options}
     assert used <= set(list_options())
     assert {"freeze", "only", "max_edits", "max_cells", "keep_density", "target"} <= used
     assert {"confidence", "front", "robust", "stable", "n", "language", "regions", "seed"} <= used
-    assert len(CASES) == 13
+    assert len(CASES) == 18

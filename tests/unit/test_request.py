@@ -156,6 +156,22 @@ def test_a_function_without_options_in_its_docstring_keeps_it():
     assert list(inspect.signature(run).parameters)[:3] == ["graph", "method", "more"]
 
 
+def test_positions_are_those_of_the_signature():
+    """Also where ``request`` itself is given by name only, as in explain_many."""
+
+    @takes_request()
+    def run(graph, ids=None, *, request, more=1):
+        return graph, ids, request.method, more
+
+    assert list(inspect.signature(run).parameters)[:3] == ["graph", "ids", "method"]
+    assert run(1, [2], "tri", more=3) == (1, [2], "tri", 3) == run(1, [2], method="tri", more=3)
+    with pytest.raises(TypeError, match="at most 3 positional"):
+        run(1, [2], "tri", 3)
+    assert list(inspect.signature(explain_many).parameters)[:4][-1] == "method"
+    with pytest.raises(UnknownNameError, match="method 'trii'"):
+        explain_many("synthetic", "edges-svm", [0], "trii")
+
+
 # ---- command line ---------------------------------------------------------------------------
 
 

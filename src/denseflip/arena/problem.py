@@ -18,7 +18,7 @@ from denseflip.experiments.worker import TimedOracle
 from denseflip.graph import Codes, Graph, Nodes
 from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.oracles.gradients import PairGradient
-from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.protocol import Oracle, own_ability
 from denseflip.oracles.renumbered import RenumberedOracle, renumber
 from denseflip.oracles.session import Session
 
@@ -170,7 +170,7 @@ class MeteredOracle(TimedOracle):
     @property
     def gradient(self) -> Callable[[Graph, Label], PairGradient]:
         """The oracle's gradient, if it offers one; each pass counts forward and backward."""
-        inner = self.oracle.gradient  # type: ignore[attr-defined]
+        inner = own_ability(self.oracle, "gradient")
 
         def counted(graph: Graph, label: Label) -> PairGradient:
             found: PairGradient = inner(graph, label)

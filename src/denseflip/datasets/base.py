@@ -158,7 +158,12 @@ class Dataset:
         put(self, "class_names", tuple(text_of(x) for x in names))
         odd = [g for g in self.graphs if not isinstance(g, Graph)]
         if odd:
-            msg = f"Data set {self.name!r}: graphs must be Graphs; got {shown(odd[0])}."
+            msg = (
+                f"Data set {self.name!r}: graphs must be Graphs; got {shown(odd[0])}. Convert "
+                "arrays, networkx graphs and PyG Data objects first, with "
+                "denseflip.graph.as_graph: [as_graph(g) for g in graphs]. Node features (x) are "
+                "not part of a Graph; they are given to the classifier."
+            )
             raise DatasetError(msg)
         if not self.graphs:
             msg = f"Data set {self.name!r} has no graphs; pass at least one."

@@ -28,7 +28,7 @@ from denseflip.graph import Graph
 from denseflip.metrics import Case, Planted
 from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession
-from denseflip.oracles.protocol import Oracle, about_graph
+from denseflip.oracles.protocol import ABILITIES, Oracle, about_graph, own_ability
 from denseflip.oracles.session import Session
 from denseflip.oracles.threads import single_thread
 from denseflip.runs.identity import canonical_json, content_id
@@ -48,14 +48,13 @@ from denseflip.workflow.explain_and_describe import explain_and_describe, refits
 from denseflip.workflow.subject import Subject
 
 _KEEP = 2  # contexts kept per process
-_QUESTIONS = ("predict_edits", "predict_proba")
 
 
 class TimedOracle:
     """An oracle that measures its time and counts the graphs that it labels.
 
-    Everything else of the oracle (``predict_edits``, ``predict_proba``, ``classes``, ``card`` …) is
-    passed through; queries are timed.
+    Everything else of the oracle (``predict_edits``, ``gradient``, ``predict_proba``, ``classes``,
+    ``card`` …) is passed through; queries are timed.
     """
 
     def __init__(self, oracle: Oracle) -> None:
@@ -70,13 +69,19 @@ class TimedOracle:
     @property
     def predict_edits(self) -> Callable[..., Any]:
         """The oracle's answer about edits, if it supports them."""
-        return partial(self._timed, self.oracle.predict_edits)  # type: ignore[attr-defined]
+        return partial(self._timed, own_ability(self.oracle, "predict_edits"))
+
+    @property
+    def gradient(self) -> Callable[[Graph, Label], Any]:
+        """The oracle's gradient, if it has one."""
+        inner = own_ability(self.oracle, "gradient")
+        return lambda graph, label: self._timed(lambda graphs: inner(graphs[0], label), [graph])
 
     def __getattr__(self, name: str) -> Any:
-        if name == "oracle" or name.startswith("__"):  # missing while it is being unpickled
+        if name in ("oracle", *ABILITIES) or name.startswith("__"):  # missing, or being unpickled
             raise AttributeError(name)
         found = getattr(self.oracle, name)
-        return partial(self._timed, found) if name in _QUESTIONS else found
+        return partial(self._timed, found) if name == "predict_proba" else found
 
     def _timed(self, function: Callable[..., Any], *given: Any) -> Any:
         started = time.perf_counter()

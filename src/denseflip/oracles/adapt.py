@@ -17,7 +17,14 @@ from denseflip.errors import InvalidParameterError, check_name, shown
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.convert import stack_adjacency
 from denseflip.limits import max_size
-from denseflip.oracles.protocol import ClassNames, Oracle, check_answers, name_classes
+from denseflip.oracles.protocol import (
+    ABILITIES,
+    ClassNames,
+    Oracle,
+    check_answers,
+    name_classes,
+    own_ability,
+)
 
 #: What was detected for a function: its form, and how, in words.
 _found: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()
@@ -402,17 +409,15 @@ class NamedOracle:
     @property
     def predict_edits(self) -> Callable[..., Any]:
         """The oracle's answers for edits, if it has them."""
-        offered: Callable[..., Any] = self.oracle.predict_edits  # type: ignore[attr-defined]
-        return offered
+        return own_ability(self.oracle, "predict_edits")
 
     @property
     def gradient(self) -> Callable[..., Any]:
         """The oracle's gradient, if it has one."""
-        offered: Callable[..., Any] = self.oracle.gradient  # type: ignore[attr-defined]
-        return offered
+        return own_ability(self.oracle, "gradient")
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("oracle", "class_names") or name.startswith("__"):  # it is being unpickled
+        if name in ("oracle", "class_names", *ABILITIES) or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.oracle, name)
 
@@ -427,4 +432,10 @@ def coerce_oracle(oracle: object) -> Oracle:
         f"oracle must have a method predict(graphs) or be a function of an adjacency array; got "
         f"{type(oracle).__name__}. See denseflip.as_oracle."
     )
+    if isinstance(oracle, str):
+        msg = (
+            f"oracle is the text {shown(oracle)}. Open the classifier that it names (an address, a "
+            f"file or a name): open_oracle({shown(oracle)}); a name of a classifier to train needs "
+            "dataset= as well."
+        )
     raise InvalidParameterError(msg)

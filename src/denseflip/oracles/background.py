@@ -12,11 +12,12 @@ import numpy.typing as npt
 from denseflip.counterfactual import Label
 from denseflip.errors import InvalidGraphError, InvalidParameterError, MissingInputError
 from denseflip.graph import Codes, Graph
-from denseflip.graph.inputs import as_graph, ignored_weights, is_networkx, match_graph
+from denseflip.graph.inputs import as_graph, ignored_weights, match_graph
 from denseflip.graph.pairs import count_each
 from denseflip.oracles.adapt import CallableOracle
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle, clean_label
+from denseflip.oracles.tensors import check_own_rows, own_rows
 
 _WEIGHTED = "The edges of {} of {} background graphs have weights, which were ignored."
 
@@ -35,6 +36,7 @@ class Background:
     graphs : the graphs.
     truth : the true label of each graph, if known: of a data set, or as passed.
     note : what was ignored in the conversion, for the notes of a result; else empty.
+    own_rows : for each graph the x of a PyG ``Data`` object, None for other graphs.
     """
 
     def __init__(
@@ -49,12 +51,11 @@ class Background:
         given = list(graphs)
         weighted = sum(ignored_weights(g) is not None for g in given)
         self.note = "" if not weighted else _WEIGHTED.format(weighted, len(given))
-        known = [as_graph(g) if is_networkx(g) else g for g in given]
-        self.graphs: tuple[Graph, ...] = tuple(known)
+        self.own_rows = tuple(own_rows(g) for g in given)
+        self.graphs: tuple[Graph, ...] = tuple(
+            as_graph(g, source=f"background: entry {i}") for i, g in enumerate(given)
+        )
         for i, g in enumerate(self.graphs):
-            if not isinstance(g, Graph):
-                msg = f"background: entry {i} must be a Graph; got {type(g).__name__}."
-                raise InvalidGraphError(msg)
             if g.n_nodes != self.graphs[0].n_nodes and not self.by_type:
                 msg = (
                     f"background: graph {i} has {g.n_nodes} nodes, graph 0 has "
@@ -109,8 +110,14 @@ class Background:
             return self
         matched = (match_graph(g, names, what="background") for g in self.graphs)
         ordered = Background(matched, self.truth, self._class_names)
-        ordered.note = self.note
+        ordered.note, ordered.own_rows = self.note, self.own_rows
         return ordered
+
+    def check_rows(self, oracle: Oracle) -> Background:
+        """Return this background, or raise if an oracle would ignore the x of a PyG graph."""
+        for i, rows in enumerate(self.own_rows):
+            check_own_rows(rows, oracle, f"background graph {i}")
+        return self
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -119,6 +126,7 @@ class Background:
         """The oracle's label of every graph, evaluated once per oracle."""
         oracle = session.oracle
         if self._known is None or not _same(self._known[0], oracle):
+            self.check_rows(oracle)
             self._known = (oracle, session.label_background(self.graphs))
         else:
             session.remember(self.graphs, self._known[1])

@@ -21,6 +21,7 @@ from denseflip.oracles.batch_size import BatchSize
 from denseflip.oracles.protocol import ClassNames, Oracle, name_classes
 from denseflip.oracles.tensors import (
     EDGE_ATTR_IF_ANY,
+    FixedFeatures,
     check_features,
     inputs_of,
     node_features,
@@ -105,6 +106,11 @@ class NetworkOracle(ABC):
         if self.class_names is not None:
             return tuple(self.class_names)
         return tuple(range(self._width)) if self._width else None
+
+    @property
+    def fixed_rows(self) -> npt.NDArray[Any] | None:
+        """The node features that are the same for every graph, if they are."""
+        return self._rows.rows if isinstance(self._rows, FixedFeatures) else None
 
     @property
     def given(self) -> str:

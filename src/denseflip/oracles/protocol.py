@@ -224,6 +224,10 @@ def classes_of(oracle: Oracle) -> tuple[Label, ...]:
     return tuple(clean_label(c) for c in classes)
 
 
+#: What an oracle may offer besides ``predict``, and must then be defined with it.
+ABILITIES = ("predict_edits", "gradient")
+
+
 def ability_of(oracle: Oracle, name: str) -> Callable[..., Any] | None:
     """What an oracle offers under a name, if it belongs with its ``predict``; None if nothing.
 
@@ -236,4 +240,11 @@ def ability_of(oracle: Oracle, name: str) -> Callable[..., Any] | None:
             return found
         if "predict" in place:
             return None
+    return found
+
+
+def own_ability(oracle: Oracle, name: str) -> Callable[..., Any]:
+    """Like `ability_of`, for an oracle that passes it on; AttributeError if there is none."""
+    if (found := ability_of(oracle, name)) is None:
+        raise AttributeError(name)
     return found

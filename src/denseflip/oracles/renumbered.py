@@ -14,7 +14,7 @@ from denseflip.counterfactual import Label
 from denseflip.graph import Codes, Graph
 from denseflip.graph.pairs import all_pairs
 from denseflip.oracles.gradients import PairGradient, clean_gradient
-from denseflip.oracles.protocol import Oracle, ability_of
+from denseflip.oracles.protocol import Oracle, own_ability
 
 
 class RenumberedOracle:
@@ -31,11 +31,7 @@ class RenumberedOracle:
     @property
     def gradient(self) -> Callable[[Graph, Label], PairGradient]:
         """The gradient with its pairs renumbered; missing if the oracle has none."""
-        asked = ability_of(self.oracle, "gradient")
-        if asked is None:
-            msg = "The oracle has no gradient."
-            raise AttributeError(msg)
-        return partial(self._gradient, asked)
+        return partial(self._gradient, own_ability(self.oracle, "gradient"))
 
     def _gradient(
         self, asked: Callable[[Graph, Label], PairGradient], graph: Graph, label: Label

@@ -160,6 +160,29 @@ def node_features(features: Any) -> NodeFeatures | None:
     return FixedFeatures(features)
 
 
+def own_rows(value: Any) -> Array | None:
+    """The node features (x) of a PyG ``Data`` object as an array; None for any other graph."""
+    x: Any = getattr(value, "x", None) if hasattr(value, "edge_index") else None
+    return np.asarray(x.detach().cpu()) if hasattr(x, "detach") else None
+
+
+def check_own_rows(rows: Array | None, oracle: Any, what: str) -> None:
+    """Raise if a graph has node features (x) and the oracle was given other fixed ones."""
+    fixed: Array | None = getattr(oracle, "fixed_rows", None)
+    if rows is None or fixed is None:
+        return
+    if rows.shape == fixed.shape and np.allclose(rows, fixed, rtol=1e-4, atol=1e-5):
+        return
+    how = f"shape {rows.shape}, not {fixed.shape}" if rows.shape != fixed.shape else "other values"
+    msg = (
+        f"The node features of {what} (x, {how}) are not those that the classifier was given, so "
+        "its labels would not be those of the network. Give the classifier those of the graph that "
+        "you explain: as_oracle(model, features=data.x), one for each graph. A background of Data "
+        "objects must have the same x, or none."
+    )
+    raise InvalidParameterError(msg, parameter="features")
+
+
 # ---- inputs of a network --------------------------------------------------------------------
 
 #: Recognised names of each input.
@@ -227,7 +250,8 @@ def check_features(roles: Mapping[str, str], features: NodeFeatures | None) -> N
         msg = (
             "This network takes node features, and none are given. Pass features="
             f"{', '.join(map(repr, NODE_FEATURES))}, an array with one row per node, or a function "
-            "of the adjacency array. Use the features that it was trained with."
+            "of the adjacency array. Use the features that it was trained with. For a PyG Data "
+            "object whose x does not depend on the edges: as_oracle(model, features=data.x)."
         )
         raise MissingInputError(msg, parameter="features")
     if features is not None and not {"x", "data", "x or adjacency"} & set(roles.values()):

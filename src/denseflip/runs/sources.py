@@ -264,7 +264,11 @@ def data_of(dataset: Dataset | str | Path) -> DataSpec:
     if isinstance(dataset, (str, Path)):
         spec, loaded = data_spec(str(dataset))
         return DataSpec(spec.name, spec.digest, spec.ref, given=loaded)
-    msg = f"dataset must be a Dataset, its name or its file; got {shown(dataset)}."
+    msg = (
+        f"dataset must be a Dataset, its name or its file; got {shown(dataset)}. Make one of your "
+        "graphs: Dataset(name, [as_graph(g) for g in graphs], labels, class_names), with "
+        "denseflip.graph.as_graph."
+    )
     raise InvalidParameterError(msg, parameter="dataset")
 
 

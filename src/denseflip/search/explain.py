@@ -22,6 +22,7 @@ from denseflip.oracles.base_session import BaseSession, BudgetSpentError, Event
 from denseflip.oracles.progress import FlipRecorder
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, Session, confidences_of
+from denseflip.oracles.tensors import check_own_rows, own_rows
 from denseflip.request import Request, takes_request
 from denseflip.search.claims.stability import check_refits, with_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
@@ -161,8 +162,10 @@ def _validate(
     graph: Any, oracle: Any, request: Request, nodes: Any, background: Any, refits: Any, batch: Any
 ) -> _Case:
     """Check everything that can be checked before the first query."""
-    notes, graph = (ignored_weights(graph), *getattr(refits, "notes", ())), as_graph(graph)
+    notes, rows = (ignored_weights(graph), *getattr(refits, "notes", ())), own_rows(graph)
+    graph = as_graph(graph)
     given = coerce_oracle(oracle)
+    check_own_rows(rows, given, "the graph")
     method = method_for(request)
     batch = whole_number("batch", batch, minimum=1)
     target = as_target(request.target, given)
@@ -174,7 +177,7 @@ def _validate(
         nodes.check_fits(graph.n_nodes)
     nodes = match_nodes(graph, nodes)
     known = None if background is None else Background.of(background)
-    known = known and known.check_fits(graph).named_like(graph)
+    known = known and known.check_fits(graph).check_rows(given).named_like(graph)
     constraints = constraints_for(request, nodes)
     bound = bind_constraints(constraints, graph, nodes, known) if constraints else None
     return _Case(

@@ -16,6 +16,7 @@ from denseflip.errors import OracleError
 from denseflip.experiments.explain_many import plan_many
 from denseflip.experiments.plan import method_spec
 from denseflip.experiments.worker import Context, TimedOracle, share_context
+from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
 from denseflip.runs.identity import code_files
 from denseflip.runs.sources import preset_oracle
@@ -76,6 +77,27 @@ def test_what_an_oracle_lacks_is_not_made_up():
         Session(timed, confidence=True)
     again = pickle.loads(pickle.dumps(TimedOracle(Rich())))
     assert again.classes == (0, 1)
+
+
+def test_a_gradient_goes_through_the_clock_if_it_belongs_to_the_labels():
+    class Sloped(Plain):
+        def predict(self, graphs):
+            return [int(g.n_edges > 20) for g in graphs]
+
+        def gradient(self, graph, label):
+            return np.full(graph.n_pairs, 1.0 if label == 1 else -1.0)
+
+    class Changed(Sloped):
+        def predict(self, graphs):  # the gradient is that of other labels
+            return [int(g.n_edges <= 20) for g in graphs]
+
+    graph = DATA.graphs[0]
+    for wrap in (TimedOracle, lambda oracle: as_oracle(oracle, class_names=["few", "many"])):
+        assert Session(wrap(Sloped())).offers_gradient
+        assert not Session(wrap(Changed())).offers_gradient
+    timed = TimedOracle(Sloped())
+    assert len(timed.gradient(graph, 1)) == graph.n_pairs
+    assert timed.graphs == 1
 
 
 def test_an_error_is_the_oracles_own_and_its_time_counts():

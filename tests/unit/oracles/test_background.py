@@ -74,7 +74,7 @@ def test_whatever_has_graphs_is_a_background():
 @pytest.mark.parametrize(
     ("graphs", "message"),
     [
-        ([path(4), "x"], "background: entry 1 must be a Graph; got str"),
+        ([path(4), "x"], "background: entry 1: str is not a graph"),
         ([path(4), path(5)], "graph 1 has 5 nodes, graph 0 has 4. All must share one node set"),
         (3, "background must be a sequence of graphs; got int"),
     ],

@@ -10,7 +10,9 @@ import pytest
 
 import models
 from conftest import need
+from denseflip import Dataset, as_oracle, explain, explain_many
 from denseflip.errors import (
+    DatasetError,
     InvalidGraphError,
     InvalidParameterError,
     MissingExtraError,
@@ -179,3 +181,44 @@ def test_additions_are_said_and_not_shown_as_an_empty_mask(module):
     assert "fidelity" in told.note
     removed = explainer(module, constraints={"only": "remove"}, method="tri")
     assert "edge_mask shows" not in removed(**given).note
+
+
+def data(graph: Graph = GRAPH, x: Any = None) -> Any:
+    from torch_geometric.data import Data
+
+    own = tensors(graph)
+    return Data(x=own["x"] if x is None else x, edge_index=own["edge_index"])
+
+
+def test_the_x_of_a_graph_is_never_ignored(module):
+    """Other features than those of the classifier are refused, in values or in shape."""
+    given = data()
+    oracle = as_oracle(module, features=given.x)
+    asked = {"method": "tri", "budget": 20}
+    same = explain(given, oracle, **asked)
+    assert same.edits == explain(GRAPH, oracle, **asked).edits  # a Graph has none to ignore
+    named = as_oracle(oracle, class_names=["few", "many"])
+    for x in (given.x + 1, given.x[:, [0, 0]]):
+        for classifier in (oracle, named):
+            with pytest.raises(InvalidParameterError, match=r"as_oracle\(model, features=data.x\)"):
+                explain(data(x=x), classifier, **asked)
+        with pytest.raises(InvalidParameterError, match="background graph 1"):
+            explain(given, oracle, background=[given, data(x=x)], **asked)
+    assert explain(given, as_oracle(module, features="degree"), **asked).label_before is not None
+    with pytest.raises(MissingInputError, match=r"as_oracle\(model, features=data.x\)"):
+        explain(given, module)
+
+
+def test_a_background_may_hold_data_objects(module):
+    graphs = [data(g) for g in models.GRAPHS]
+    told = explainer(module, background=graphs)(**tensors())
+    assert told.counterfactual.edits == explainer(module)(**tensors()).counterfactual.edits
+    with pytest.raises(DatasetError, match="as_graph"):
+        Dataset("mine", tuple(graphs), (0,) * len(graphs), ("few", "many"))
+    with pytest.raises(InvalidParameterError, match="as_graph"):
+        explain_many(graphs, as_oracle(module, features="degree"))
+
+
+def test_an_address_is_opened_first():
+    with pytest.raises(InvalidParameterError, match=r"open_oracle\('http://127.0.0.1:9/predict'\)"):
+        explain(GRAPH, "http://127.0.0.1:9/predict")
