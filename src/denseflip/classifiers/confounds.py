@@ -121,10 +121,12 @@ def read_confounds(
             key for i, key in enumerate(dataset.ids) if any(table[x][i] is None for x in names)
         ]
         advice = (
-            "Fill them in, leave the column out, or import the data without these graphs: "
-            f"denseflip data import … --drop-subjects {','.join(without)}"
+            "Fill them in, leave the column out, or import the data without these graphs "
+            f"(drop_subjects={','.join(without)!r})."
         )
-        raise DatasetError(f"{' '.join(problems)} {advice}", parameter="confounds")
+        raise DatasetError(
+            f"{' '.join(problems)} {advice}", parameter=("confounds", "drop_subjects")
+        )
     for name in names:
         if len(set(table[name])) < 2:
             msg = (

@@ -218,7 +218,7 @@ def test_a_site_that_is_the_class():
             "age,iq",
             DatasetError,
             "'age' is missing for control-000, control-001. .*'iq' is missing for case-019. Fill.*"
-            "data import … --drop-subjects control-000,control-001,case-019$",
+            r"\(drop_subjects='control-000,control-001,case-019'\)",
         ),
         (
             with_column(name=[f"s{i}" for i in range(40)]),
