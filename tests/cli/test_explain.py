@@ -375,8 +375,8 @@ def test_pictures_in_the_output_folder_have_the_chosen_format(
     assert code == 0, err
     names = {path.name for path in (folder / "drawn").iterdir()}
     assert names == {
-        "report.html", "result.json", "connectome.svg", "regions.svg", "reference.svg",
-        "edits.csv", "regions.csv", "reference.csv",
+        "report.html", "result.json", "methods.txt", "connectome.svg", "regions.svg",
+        "reference.svg", "edits.csv", "regions.csv", "reference.csv",
     }  # fmt: skip
     code, _, err = call(capsys, "compare", "mice", "sub-54811", "--format", "sgv")
     assert code == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,12 @@ def test_the_published_classifier_takes_them_too(cohort, capsys):
 def test_bad_words_are_told(cohort, words, code, message, capsys):
     assert run(app, words) == code
     assert message in capsys.readouterr().err
+
+
+def test_a_missing_confound_leads_to_the_import_without_the_subject(cohort, capsys):
+    ages = (None, *range(20, 19 + len(COHORT)))
+    replace(COHORT, subjects={"age": ages}).save(Path("gap.dfd"))
+    assert run(app, ["evaluate", "gap.dfd", "--confounds", "age", *FEW]) == 1
+    err = " ".join(capsys.readouterr().err.split())
+    assert f"drop_subjects={COHORT.ids[0]!r}" in err
+    assert "denseflip data import … --drop-subjects ID,ID" in err

@@ -80,7 +80,7 @@ def test_train_evaluate_and_explain_many(molecules: Path, capsys: Captured) -> N
     assert told["story"]["taxonomy"] == "node type"
     done(capsys, "explain", molecules, 0, "--oracle", "m.dfo", "--out", "page")
     assert "N–O bonds" in Path("page/report.html").read_text(encoding="utf-8")
-    out = done(capsys, "explain", molecules, 0, 1, 2, "--jobs", 1, "--format", "csv")
+    out = done(capsys, "explain", molecules, 0, "0002", "0003", "--jobs", 1, "--format", "csv")
     assert out.count("N–O bonds") == 3
 
 

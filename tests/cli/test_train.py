@@ -45,9 +45,9 @@ def test_train_evaluates_prints_and_saves(cohort, tmp_path, capsys):
 def test_train_names_its_file_and_never_overwrites_it(cohort, tmp_path, capsys):
     assert run(app, ["train", cohort, "--skip-evaluation"]) == 0
     captured = capsys.readouterr()
-    assert "saved: cohort-sf-knn.dfo" in captured.out
+    assert "saved: cohort-regions-logistic.dfo" in captured.out
     assert "Not evaluated" in captured.err
-    with zipfile.ZipFile(tmp_path / "cohort-sf-knn.dfo") as archive:
+    with zipfile.ZipFile(tmp_path / "cohort-regions-logistic.dfo") as archive:
         assert json.loads(archive.read("card.json"))["card"]["evaluation"] is None
     assert run(app, ["train", cohort, "--skip-evaluation"]) == 1
     assert "exists already" in capsys.readouterr().err
@@ -105,7 +105,7 @@ def test_evaluate_json_is_all_there_is_on_standard_output(cohort, capsys):
     assert run(app, ["evaluate", cohort, "--json", "--permutations", "0", "--repeats", "1"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["p_value"] is None
-    assert data["preset"] == "sf-knn"
+    assert data["preset"] == "regions-logistic"  # as in explain and cohort
 
 
 def test_the_published_classifier_by_name(cohort, capsys):

@@ -117,8 +117,16 @@ def read_confounds(
         site = next((name for name in names if is_site(name)), None)
     problems = [p for name in names if (p := _missing(dataset, name, table[name]))]
     if problems:
-        advice = "Fill them in, leave these graphs out, or leave the column out."
-        raise DatasetError(f"{' '.join(problems)} {advice}", parameter="confounds")
+        without = [
+            key for i, key in enumerate(dataset.ids) if any(table[x][i] is None for x in names)
+        ]
+        advice = (
+            "Fill them in, leave the column out, or import the data without these graphs "
+            f"(drop_subjects={','.join(without)!r})."
+        )
+        raise DatasetError(
+            f"{' '.join(problems)} {advice}", parameter=("confounds", "drop_subjects")
+        )
     for name in names:
         if len(set(table[name])) < 2:
             msg = (

@@ -37,7 +37,7 @@ def cohort(
     data: Annotated[str, typer.Argument(metavar="DATA")],
     group: Annotated[str | None, typer.Option("--class")] = None,
     oracle: str | None = None,
-    permutations: Annotated[int, typer.Option(min=0)] = 200,
+    permutations: Annotated[int | None, typer.Option(min=0)] = None,
     level: float = 0.05,
     correction: str = "max",
     patients: int | None = None,
@@ -71,12 +71,13 @@ def cohort(
     Data and classifier
     -------------------
     group : Explain the patients of this class. Default: both classes of two.
-    oracle : Classifier: a preset (retrained for each permutation), FILE or module:function (not
-        retrained: no p-values). Default: as in `denseflip explain`.
+    oracle : Classifier: a preset or a FILE of one (retrained for each permutation), or
+        module:function (not retrained: no p-values). Default: as in `denseflip explain`.
 
     Test against chance
     -------------------
-    permutations : Permutations of the labels; 0 for no p-values.
+    permutations : Permutations of the labels; 0 for no p-values. Default: 200 if the classifier
+        can be retrained, else 0.
     level : Significance level of the test.
     correction : Correction for multiple tests: max (family-wise) or bh (false discovery rate).
     patients : Explain at most this many patients per permutation. Faster, and still valid.

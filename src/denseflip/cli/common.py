@@ -136,6 +136,8 @@ def spell(app: Callable[..., Any], args: Sequence[str], parameters: Sequence[str
     names = [o for p in parameters for o in _OPTIONS.get(p, (p,))]
     names = list(dict.fromkeys(names))
     spelled = [f"{options[o]} {_VALUES.get(o, '')}".strip() for o in names if o in options]
+    if "drop_subjects" in parameters and "drop_subjects" not in options:  # of the import
+        spelled.append("denseflip data import … --drop-subjects ID,ID")
     if "parameters" in options:
         from denseflip.search.methods.registry import methods
 

@@ -63,7 +63,7 @@ def compare(
 
     Arguments
     ---------
-    graph_id : Id of a graph of the data set, or its number from 0.
+    graph_id : Id of a graph of the data set, the number in it, or its position from 0.
 
     Search
     ------

@@ -135,7 +135,8 @@ def explain(
     Arguments
     ---------
     source : A data set (name or file), or a graph file.
-    ids : Ids of graphs of the data set, or their numbers from 0.
+    ids : Ids of graphs of the data set, the numbers in them, or positions from 0. A number that
+        means two graphs is refused.
 
     Data and classifier
     -------------------

@@ -25,9 +25,8 @@ _TOLD = ("described", "places", "edits", "language, reading")  # columns for --t
 
 @documented()
 def train(
-    context: typer.Context,
     dataset: Annotated[str, typer.Argument(metavar="DATASET")],
-    preset: Annotated[str, typer.Option("--preset", "-p")] = "sf-knn",
+    preset: Annotated[str | None, typer.Option("--preset", "-p")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
     regions: str | None = None,
     folds: int = 5,
@@ -51,8 +50,8 @@ def train(
     Data and classifier
     -------------------
     preset : sf-knn (as the paper describes it), edges-svm, edges-logistic, regions-logistic, or
-        published (as used for the numbers printed in the paper). Graphs with node types (a TU
-        folder) get regions-logistic if none is named.
+        published (as used for the numbers printed in the paper). Default, as in `denseflip
+        explain`: regions-logistic for data with regions or node types, else sf-knn.
     regions : Taxonomy for regions-logistic and for sentences. Default: the first.
 
     Evaluation
@@ -79,15 +78,16 @@ def train(
     """
     from denseflip.checks import check_new_file
     from denseflip.classifiers.persist import SUFFIX
-    from denseflip.classifiers.presets import fit_oracle
+    from denseflip.classifiers.presets import default_preset, fit_oracle
     from denseflip.cli.data import open_dataset
 
     if skip_evaluation and (confounds or site):
         msg = "Confounds are used by the evaluation only, which --skip-evaluation turns off."
         raise typer.BadParameter(msg, param_hint="--confounds")
-    _trainer(preset)
+    if preset is not None:
+        _trainer(preset)
     data = open_dataset(dataset)
-    preset = _preset_for(context, data, preset)
+    preset = preset or default_preset(data)
     trainer = _trainer(preset)
     target = check_new_file(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
     _check_refits(refits, target, force=force)
@@ -129,9 +129,8 @@ def train(
 
 @documented(train)
 def evaluate(
-    context: typer.Context,
     dataset: Annotated[str, typer.Argument(metavar="DATASET")],
-    preset: Annotated[str, typer.Option("--preset", "-p")] = "sf-knn",
+    preset: Annotated[str | None, typer.Option("--preset", "-p")] = None,
     regions: str | None = None,
     folds: int = 5,
     repeats: int = 10,
@@ -165,16 +164,18 @@ def evaluate(
     out : Also write the results to a JSON file.
     """
     from denseflip.checks import check_new_file
+    from denseflip.classifiers.presets import default_preset
     from denseflip.cli.data import open_dataset
 
     if oracle is not None and (tell or regions):
         msg = "--tell and --regions apply to presets only, not to --oracle. Leave them out."
         raise typer.BadParameter(msg, param_hint="--oracle")
     target = check_new_file(out, force=force) if out else None
-    for name in _listed(preset) or [preset]:
-        _trainer(name)
+    if preset is not None:
+        for name in _listed(preset) or [preset]:
+            _trainer(name)
     data = open_dataset(dataset)
-    names = _listed(_preset_for(context, data, preset))
+    names = _listed(preset or default_preset(data))
     evaluated: list[tuple[Evaluation, Tellability | None]] = []
     how: dict[str, Any] = {"folds": folds, "repeats": repeats, "seed": seed}
     how |= {"permutations": permutations, "confounds": confounds, "site": site}
@@ -446,16 +447,6 @@ def _add_permuted(
 def _listed(presets: str) -> list[str]:
     """The names in a list with commas, each once."""
     return list(dict.fromkeys(filter(None, (word.strip() for word in presets.split(",")))))
-
-
-def _preset_for(context: typer.Context, data: Dataset, preset: str) -> str:
-    """The preset as given; if none was given, one that uses node types where graphs have them."""
-    given = str(context.get_parameter_source("preset")).endswith("COMMANDLINE")
-    if given or not data.is_typed:
-        return preset
-    from denseflip.classifiers.presets import default_preset
-
-    return default_preset(data)
 
 
 def _file_name(name: str, preset: str) -> str:

@@ -44,6 +44,7 @@ from denseflip.runs.sources import (
     load_data,
     load_oracle_of,
     oracle_of_words,
+    preset_oracle,
 )
 from denseflip.runs.spec_base import Listener, Spec
 from denseflip.search.core.target import class_names_of
@@ -84,6 +85,19 @@ def spec_of(
     preset = (getattr(ready, "card", None) or {}).get("preset")
     name = getattr(oracle, "__name__", None) or preset or type(oracle).__name__
     return OracleSpec(str(name), "given", digest, given=ready), False
+
+
+def preset_of_file(spec: OracleSpec, dataset: Dataset) -> OracleSpec | None:
+    """The preset that a file was trained from; None if it cannot be trained the same way here."""
+    from denseflip.classifiers.fitted import FittedOracle
+    from denseflip.classifiers.presets import PRESETS, make_design
+
+    saved = load_oracle_of(spec, dataset) if spec.kind in ("file", "given") else None
+    if not isinstance(saved, FittedOracle) or saved.card.get("preset") not in PRESETS:
+        return None
+    preset = str(saved.card["preset"])
+    same = make_design(dataset, preset).features.to_dict() == saved.features.to_dict()
+    return preset_oracle(preset, seed=saved.card.get("seed", 0)) if same else None
 
 
 def fit_of(spec: OracleSpec) -> Fit:

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from denseflip.classifiers.confounds import column_names
+from denseflip.classifiers.presets import PRESETS
 from denseflip.cohort.cohort import CORRECTIONS, Cohort, assemble, gate
 from denseflip.cohort.cohort_parts import (
     CohortSpec,
     check_answers,
     fit_of,
+    preset_of_file,
     read_judged,
     read_labellings,
     read_shared,
@@ -35,7 +37,7 @@ from denseflip.cohort.settings import (
 from denseflip.cohort.stats import check_permutations
 from denseflip.constraints import Constraints
 from denseflip.datasets import Dataset
-from denseflip.errors import EngineError, UnknownNameError, whole_number
+from denseflip.errors import EngineError, InvalidParameterError, UnknownNameError, whole_number
 from denseflip.notebook import with_bar
 from denseflip.oracles.protocol import Oracle
 from denseflip.runs.engines import make_engine
@@ -48,6 +50,7 @@ from denseflip.runs.sources import (
     load_oracle_of,
 )
 
+PERMUTATIONS = 200  # of the labels, if the classifier can be retrained
 _PILOT = 4  # patients explained for the estimate
 _PER_PERSON = 16  # queries of the shared change per cell and patient: two directions, 8 levels
 
@@ -98,7 +101,7 @@ def explain_cohort(
     *,
     group: str | None = None,
     regions: str | None = None,
-    permutations: int = 200,
+    permutations: int | None = None,
     level: float = 0.05,
     correction: str = "max",
     patients: int | None = None,
@@ -136,12 +139,14 @@ def explain_cohort(
     ----------
     dataset : the data set, its name or its file. It needs two classes, or choose one (`group`).
     oracle : a name as in `open_oracle`; ``regions-logistic`` by default. A preset, by name, or an
-        untrained scikit-learn estimator is retrained for every labelling. Anything else (a file, a
-        function, an oracle) is used as it is: then there are no p-values, and patients may be
-        explained with a classifier that was trained on them.
+        untrained scikit-learn estimator is retrained for every labelling, and so is a preset that
+        was trained before (a ``.dfo`` file or an oracle), unless ``permutations=0``. Anything else
+        (a function, another oracle) is used as it is: then there are no p-values, and patients may
+        be explained with a classifier that was trained on them.
     group : the class whose patients are explained; both of two by default.
     regions : the taxonomy to count in; the node table's first by default.
-    permutations : number of label permutations; 0 for no p-values.
+    permutations : number of label permutations; 0 for no p-values. By default 200 for a classifier
+        that can be retrained, else 0.
     level : the significance level.
     correction : ``"max"``, family-wise, or ``"bh"``, the false discovery rate.
     patients : maximum number of patients to explain under each labelling, drawn for each; the true
@@ -171,7 +176,8 @@ def explain_cohort(
         If a class has too few patients for two halves, if all are in one class, or if the
         classifier assigns all of them to one class.
     InvalidParameterError
-        If there are too few permutations for the level, or too many classes to compare.
+        If there are too few permutations for the level, if permutations are requested for a
+        classifier that cannot be retrained, or if there are too many classes to compare.
     MissingInputError
         If the nodes have no regions.
 
@@ -181,8 +187,9 @@ def explain_cohort(
     >>> [(row.name, row.direction, row.patients) for row in cohort.named]  # doctest: +SKIP
     [('L – R', 'fewer', 16)]
     """
-    permutations = whole_number("permutations", permutations)
-    check_permutations(permutations, level)
+    if permutations is not None:
+        permutations = whole_number("permutations", permutations)
+    check_permutations(PERMUTATIONS if permutations is None else permutations, level)
     if correction not in CORRECTIONS:
         raise UnknownNameError("correction", str(correction), CORRECTIONS, parameter="correction")
     terms: Any = constraints or {}
@@ -198,13 +205,24 @@ def explain_cohort(
     loaded = data.given.check_shared_nodes("A cohort")
     settings = check_cohort(loaded, settings)
     spec, refit = spec_of(oracle, features, input, batch, lasting=store is not None)
+    if not refit and permutations != 0 and (preset := preset_of_file(spec, loaded)) is not None:
+        spec, refit = preset, True
+    if not refit and permutations:
+        msg = (
+            f"{spec.name} cannot be retrained, so permuting the labels {permutations} times is not "
+            "possible. Use permutations=0 for results without p-values, or a classifier that can "
+            f"be retrained: a preset ({', '.join(PRESETS)}), a file of one, or an untrained "
+            "scikit-learn estimator."
+        )
+        raise InvalidParameterError(msg, parameter=("permutations", "oracle"))
+    if permutations is None:
+        permutations = PERMUTATIONS if refit else 0
     if workers > 1 or engine in {"processes", "dask"}:
         check_sendable(oracle=spec.given)
     known = {name: list(loaded.subjects[name]) for name in settings.confounds}
     shared: dict[str, Any] = {"settings": settings, "refit": refit}
     shared["subjects"] = content_id(known) if known else ""
     if not refit:
-        permutations = 0
         check_answers(spec, loaded)
     if permutations:
         check_labellings(loaded, settings, level)

@@ -69,6 +69,8 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
         yield _confounds(cohort)
     for change in cohort.shared:
         yield shared_words(cohort, change)
+    if halves := halves_words(cohort):
+        yield halves
     yield from _beside(cohort)
 
 
@@ -244,6 +246,22 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
         f"classified {members_of(source, cohort.noun)} (95 % confidence interval {100 * low:.0f} "
         f"to {100 * high:.0f} %; {seen}). {_shared_range(change)}It was chosen on one half of the "
         f"{cohort.noun} and tested on the other, then with the halves swapped."
+    )
+
+
+def halves_words(cohort: Cohort) -> str:
+    """That the two halves of a cohort led to different shared changes; empty if they agree."""
+    sources = []
+    for change in cohort.shared:
+        chosen = [frozenset(half.amounts) for half in change.halves if half.amounts]
+        if len(set(chosen)) > 1 or 0 < len(chosen) < len(change.halves):
+            sources.append(cohort.class_names[change.source])
+    if not sources:
+        return ""
+    of = " and of ".join(sources)
+    return (
+        f"The two halves of the {cohort.noun} lead to different shared changes of {of}: do not "
+        "read either of them as a property of the group."
     )
 
 

@@ -282,6 +282,10 @@ def import_report(dataset: Dataset) -> list[str]:
     counts = ", ".join(f"{name} {n}" for name, n in dataset.class_counts().items())
     n_graphs = counted(len(dataset), "graph", "graphs")
     lines = [f"Imported: {n_graphs} ({counts}), as {report['kind']}."]
+    _, made, rule = dataset.card.description.partition(" Edges: ")
+    if made:
+        rule = rule.removesuffix(".")
+        lines.append(f"Edges: {rule} (signed values; negative ones are the lowest).")
     lines += list(report.get("notes", ()))
     for why, what in dict(report.get("left_out", {})).items():
         more = f" and {len(what) - 20} more" if len(what) > 20 else ""

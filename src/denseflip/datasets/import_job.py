@@ -23,6 +23,7 @@ from denseflip.graph import Graph, Nodes
 from denseflip.reading import Reading
 
 T = TypeVar("T")
+_NAMED = 5  # files named in a message
 DEFAULT_KEEP = Keep(percentile=90)
 INCOMPLETE = "incomplete"  # the subjects that lack data for some nodes
 TABLES = (*TEXT, *BINARY)
@@ -197,15 +198,25 @@ class Import:
     def attempt(
         self, read: Callable[[str, Path], T], paths: Mapping[str, Path], *, tell: bool = False
     ) -> dict[str, T]:
-        """Process every file; failures become problems."""
+        """Process every file; failures become problems, equal ones of several files one problem."""
         done: dict[str, T] = {}
+        failed: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {}
         for key, path in paths.items():
             if tell:
                 self.on_file(path.name)
             try:
                 done[key] = read(key, path)
             except DenseflipError as error:
-                self.problem(str(error).replace(str(path), path.name), *error.parameters)
+                text = str(error).replace(str(path), path.name)
+                equal = failed.setdefault(text.replace(path.name, "\0"), [])
+                equal.append((path.name, text, error.parameters))
+        for equal in failed.values():
+            _, text, parameters = equal[0]
+            if len(equal) > 1:
+                names = ", ".join(name for name, *_ in equal[:_NAMED])
+                more = " …" if len(equal) > _NAMED else ""
+                text = f"{len(equal)} files with the same problem ({names}{more}). First: {text}"
+            self.problem(text, *parameters)
         return done
 
     def report(self) -> dict[str, Any]:

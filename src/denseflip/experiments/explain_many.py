@@ -227,7 +227,8 @@ def explain_many(
     dataset : the data set, its name or its file.
     oracle : the classifier: None for the default one, trained on the data set; words as in
         `open_oracle`; or an oracle or a function.
-    ids : which graphs, by id or by number; all by default.
+    ids : which graphs, by id or position, as in `find_subject`; all by default. An ``int`` is a
+        position, counted from 0.
     evaluation : evaluation of the classifier, as in `describe`.
     input, batch : what a ``module:function`` takes, as in `as_oracle`.
     engine, jobs, scheduler : where to run, as in `denseflip.runs.engines`:

@@ -36,22 +36,6 @@ def headline_of(cohort: Cohort) -> str:
     )
 
 
-def halves_words(cohort: Cohort) -> str:
-    """That the two halves of a cohort led to different shared changes; empty if they agree."""
-    sources = []
-    for change in cohort.shared:
-        chosen = [frozenset(half.amounts) for half in change.halves if half.amounts]
-        if len(set(chosen)) > 1 or 0 < len(chosen) < len(change.halves):
-            sources.append(cohort.class_names[change.source])
-    if not sources:
-        return ""
-    of = " and of ".join(sources)
-    return (
-        f"The two halves of the {cohort.noun} lead to different shared changes of {of}: do not "
-        "read either of them as a property of the group."
-    )
-
-
 def cohort_marks(cohort: Cohort) -> tuple[Chip, ...]:
     """How far to trust the result: the classifier, how many were explained, and the test."""
     better, share = judged_better(cohort.evaluation), known(cohort.evaluation, "accuracy")

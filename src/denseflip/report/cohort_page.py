@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip.checks import check_new_file
+from denseflip.cohort.words import halves_words
 from denseflip.errors import MissingExtraError
 from denseflip.files import write_whole
-from denseflip.report.cohort_headline import cohort_marks, halves_words, headline_of
+from denseflip.report.cohort_headline import cohort_marks, headline_of
 from denseflip.report.cohort_pictures import (
     plot_cohort_chords,
     plot_cohort_matrix,
@@ -62,8 +63,8 @@ def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
         verdict=cohort.verdict,
         headline=headline_of(cohort),
         chips=cohort_marks(cohort),
-        halves=halves_words(cohort),
-        sentences=cohort.sentences,
+        halves=(halves := halves_words(cohort)),
+        sentences=tuple(x for x in cohort.sentences if x != halves),
         figures=figures,
         tables=tables,
         details=tuple(_facts(cohort)),

@@ -307,7 +307,7 @@ def make_page(
         notes=tuple(result.notes),
         dataset=dataset_card(dataset),
         command=command,
-        methods=story.methods_text(),
+        methods=story.methods_text(dataset),
         versions=_versions(),
         assets=assets,
         data={

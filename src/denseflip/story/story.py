@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
+
+import numpy as np
 
 from denseflip.checks import in_markdown
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import MissingInputError
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.graph.edits import list_edits, make_frame
+from denseflip.graph.pairs import Pair
 from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import Claim, node_taxonomy
-from denseflip.search.claims.places import whole_claim
+from denseflip.search.claims.places import Places, whole_claim
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.serialise import Serialisable
 from denseflip.story.region_table import RegionTable
 from denseflip.story.verification import SavedTest, Verification
-from denseflip.story.wording.badge import Badge, badge_of
+from denseflip.story.wording.badge import Badge, badge_of, known
 from denseflip.story.wording.methods_text import methods_text
 from denseflip.story.wording.notes import footnotes, shape_advice
 from denseflip.story.wording.statement import Sentences
@@ -218,11 +221,23 @@ class Story:
         """Name of a node."""
         return self.nodes.names[node]
 
-    def methods_text(self) -> str:
-        """What was done, in a paragraph for the methods section of a paper, with references."""
+    def methods_text(self, dataset: Any = None) -> str:
+        """What was done, in a paragraph for the methods section of a paper, with references.
+
+        Parameters
+        ----------
+        dataset : the data set or its card; adds how edges were made, if the card says it.
+        """
         from denseflip._version import __version__
 
-        return methods_text(self.sentences, self.evaluation, __version__)
+        card = getattr(dataset, "card", dataset)
+        return methods_text(
+            self.sentences,
+            self.evaluation,
+            __version__,
+            stability=self.stability,
+            description=str(known(card, "description") or ""),
+        )
 
     # ---- the numbers --------------------------------------------------------------------
 
@@ -256,8 +271,9 @@ class Story:
     ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Columns and rows of the table of edits (`list_edits`).
 
-        ``named`` is whether the sentence names the edit. Regions are those of the sentence by
-        default.
+        ``named`` is whether the edit is in a place that the sentence names; edits that only keep
+        the number of edges ("as many fewer elsewhere") are not. Regions are those of the sentence
+        by default.
         """
         known = self.nodes.taxonomy() if self.nodes.regions else None
         regions = regions or self.taxonomy or known
@@ -267,8 +283,20 @@ class Story:
             self.nodes,
             regions,
             weights=result.weights,
-            named=self.named_edits.pairs,
+            named=self._pairs_in_places(),
         )
+
+    def _pairs_in_places(self) -> Collection[Pair]:
+        """The pairs of the named edits without those elsewhere."""
+        pairs, claim = self.named_edits.pairs, self.claim
+        if not claim.elsewhere:
+            return pairs
+        if claim.language == "pairs":
+            return set(pairs) & set(claim.places)
+        n = self.result.original.n_nodes
+        codes = np.sort(np.array([u * n + v for u, v in pairs], dtype=np.int64))
+        held = Places.of_claim(self.result.original, claim).by_place(codes)
+        return {divmod(int(code), n) for place in claim.places for code in held[place]}
 
     # ---- forms --------------------------------------------------------------------------
 

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from denseflip.cohort.cohort import Cohort
+from denseflip.cohort.words import halves_words
 from denseflip.errors import MissingExtraError
 from denseflip.oracles.session import Session
-from denseflip.report.cohort_headline import cohort_marks, halves_words, headline_of
+from denseflip.report.cohort_headline import cohort_marks, headline_of
 from denseflip.report.cohort_page import cohort_figures
 from denseflip.report.facts import (
     UNTESTED,
@@ -184,9 +185,9 @@ def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
     return {
         "headline": headline_of(cohort),
         "chips": [asdict(chip) for chip in cohort_marks(cohort)],
-        "halves": halves_words(cohort),
+        "halves": (halves := halves_words(cohort)),
         "figures": _figures(cohort),
-        "sentences": list(cohort.sentences),
+        "sentences": [x for x in cohort.sentences if x != halves],
         "verdict": cohort.verdict,
         "judged": judged_words(cohort.evaluation),
         "permutations": cohort.permutations,

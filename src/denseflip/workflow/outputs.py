@@ -15,7 +15,7 @@ from denseflip.story.story import Story
 from denseflip.workflow.compare import Compared
 from denseflip.workflow.explain_and_describe import json_record
 
-PAGE, RESULT = "report.html", "result.json"
+PAGE, RESULT, METHODS = "report.html", "result.json", "methods.txt"
 
 
 def write_outputs(
@@ -31,7 +31,7 @@ def write_outputs(
     whatif: Mapping[str, Any] | None = None,
     pictures: str = "png",
 ) -> list[Path]:
-    """Write the page, the result and, if the extra is installed, the pictures.
+    """Write the page, the result, the methods and, if the extra is installed, the pictures.
 
     Parameters
     ----------
@@ -60,6 +60,8 @@ def write_outputs(
     out.mkdir(parents=True, exist_ok=True)
     data = [row.to_dict() for row in rows] or json_record(stories[0], front)
     write_whole(out / RESULT, json.dumps(data, ensure_ascii=False))
+    methods = out / METHODS
+    write_whole(methods, stories[0].methods_text(dataset) + "\n")
     page = write_page(
         stories[0],
         out / PAGE,
@@ -72,7 +74,7 @@ def write_outputs(
         command=command,
         whatif=whatif,
     )
-    return [page, out / RESULT, *_write_pictures(stories, out, pictures)]
+    return [page, out / RESULT, methods, *_write_pictures(stories, out, pictures)]
 
 
 def _write_pictures(stories: Sequence[Story], out: Path, form: str) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,6 +28,9 @@ from denseflip.reading import Reading
 from denseflip.search.core.target import class_names_of
 
 Fetch = Callable[[str], Dataset]
+
+_NUMBER = re.compile(r"[0-9]+")
+_LISTED = 3  # ids named in a message
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,8 @@ def find_subject(
     Parameters
     ----------
     source : a data set (object, name or file) if an id is given, else a graph file.
-    graph_id : the id of a graph of that data set, or its number, counted from 0.
+    graph_id : the id of a graph of that data set, or its position, counted from 0. A number as
+        text may also be the number in an id; if the two differ, it is refused (`position_of`).
     nodes : a node table, a file with one, or the name of an atlas; by default that of the data set.
     background : for a graph file, the data set that it belongs to.
     keep : for a weighted matrix, which pairs become edges.
@@ -191,11 +196,50 @@ def find_subject(
 
 
 def position_of(dataset: Dataset, graph_id: str | int) -> int:
-    """Return the position of a graph by its id, else by its number from 0 (as in the paper)."""
+    """Return the position of a graph, given by its id, the number in its id, or its position.
+
+    Parameters
+    ----------
+    dataset : the data set.
+    graph_id : text is an id; if no graph has it, a number in one (``"2"`` for ``sub-02``) or a
+        position, counted from 0 (as in the paper). An ``int`` is always a position.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a number as text means one graph by its id and another one by its position.
+    UnknownNameError
+        If there is no such graph.
+
+    Examples
+    --------
+    >>> from denseflip.datasets import load_dataset
+    >>> mice = load_dataset("mice")
+    >>> position_of(mice, 1), position_of(mice, "1"), position_of(mice, mice.ids[1])
+    (1, 1, 1)
+    """
     text = str(graph_id)
-    if text not in dataset.ids and text.isdecimal() and int(text) < len(dataset):
-        return int(text)
-    return dataset.index_of(text)
+    typed = isinstance(graph_id, str)
+    if (typed and text in dataset.ids) or not (text.isascii() and text.isdecimal()):
+        return dataset.index_of(text)
+    number = int(text)
+    at = [number] if number < len(dataset) else []
+    if not typed:
+        return number if at else dataset.index_of(text)
+    named = [i for i, x in enumerate(dataset.ids) if number in map(int, _NUMBER.findall(x))]
+    if len(named) == len(dataset):  # such as a session: it distinguishes no graph
+        named = []
+    if len({*named, *at}) == 1:
+        return [*named, *at][0]
+    if not named:
+        return dataset.index_of(text)
+    ids = [dataset.ids[i] for i in named]
+    listed = f"{', '.join(ids[:_LISTED])}{' …' if len(ids) > _LISTED else ''}"
+    means = [f"by the number in the id it is {listed}"]
+    means += [f"by position, counted from 0, it is {dataset.ids[i]}" for i in at]
+    msg = f"The graph {text!r} of data set {dataset.name!r} is ambiguous: {', and '.join(means)}. "
+    msg += f"Give the id: {' or '.join(dict.fromkeys([*ids[:1], *(dataset.ids[i] for i in at)]))}."
+    raise InvalidParameterError(msg, parameter="graph_id")
 
 
 def choose_ids(

@@ -217,7 +217,8 @@ def test_a_site_that_is_the_class():
             with_column(age=[None, "n/a", *range(38)], iq=[*range(39), float("nan")]),
             "age,iq",
             DatasetError,
-            "'age' is missing for control-000, control-001. .*'iq' is missing for case-019. Fill",
+            "'age' is missing for control-000, control-001. .*'iq' is missing for case-019. Fill.*"
+            r"\(drop_subjects='control-000,control-001,case-019'\)",
         ),
         (
             with_column(name=[f"s{i}" for i in range(40)]),

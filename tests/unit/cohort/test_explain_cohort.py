@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from groups import by_density, cohort
 
 DATA = cohort(10)
 SMALL: dict[str, Any] = {"permutations": 19, "patients": 10, "folds": 2, "engine": "serial"}
+AS_IS = {**SMALL, "permutations": None}  # for a classifier that cannot be retrained
 
 
 @pytest.fixture(autouse=True)
@@ -130,13 +133,32 @@ def test_the_cost_is_told_before_and_may_be_declined() -> None:
 
 
 def test_a_classifier_as_it_is_has_coverage_but_no_p_values() -> None:
-    found = explain_cohort(DATA, by_density(DATA), **SMALL)
+    given = SimpleNamespace(predict=by_density(DATA).predict)
+    with pytest.raises(InvalidParameterError, match=r"cannot be retrained.*permutations=0"):
+        explain_cohort(DATA, given, **SMALL)
+    found = explain_cohort(DATA, given, **AS_IS)
     assert found.verdict == "untested"
     assert found.p_more is None
     assert not found.refitted
     assert "cannot be retrained, so there are no p-values" in found.statement
     assert found.shared[0].coverage is not None
     assert "but possibly to train the classifier" in found.statement
+
+
+def test_a_file_of_a_preset_is_retrained(kept: Any, tmp_path: Path) -> None:
+    """Permutations were dropped without a word."""
+    _, whole = kept
+    oracle = by_density(DATA)
+    file = oracle.save(tmp_path / "study.dfo")
+    for given in (str(file), oracle):
+        found = explain_cohort(DATA, given, **SMALL)
+        assert found.p_more == whole.p_more
+        assert found.statement == whole.statement
+    assert not explain_cohort(DATA, file, **{**SMALL, "permutations": 0}).refitted
+    regions = {name: tuple(reversed(of)) for name, of in DATA.nodes.regions.items()}
+    other = by_density(replace(DATA, nodes=replace(DATA.nodes, regions=regions)))
+    with pytest.raises(InvalidParameterError, match="cannot be retrained"):
+        explain_cohort(DATA, other, **SMALL)
 
 
 def test_an_estimator_is_trained_anew() -> None:
@@ -175,9 +197,9 @@ def test_bad_input_is_refused_before_any_work(given: Any, said: str) -> None:
 
 def test_everybody_in_one_class_is_an_error_that_names_it() -> None:
     with pytest.raises(DatasetError, match=r"assigns all 20 patients .* to the class 'B'"):
-        explain_cohort(DATA, lambda adjacency: 1, **SMALL)
+        explain_cohort(DATA, lambda adjacency: 1, **AS_IS)
     with pytest.raises(DatasetError, match="cannot be compared with the labels"):
-        explain_cohort(DATA, lambda adjacency: f"c{int(adjacency.sum()) % 4}", **SMALL)
+        explain_cohort(DATA, lambda adjacency: f"c{int(adjacency.sum()) % 4}", **AS_IS)
 
 
 def test_too_few_for_halves_and_no_regions() -> None:
@@ -202,7 +224,7 @@ def test_what_cannot_be_sent_is_said_before_any_work() -> None:
             return [g.n_edges % 2 for g in graphs]
 
     with pytest.raises(InvalidParameterError, match="cannot be sent to other processes"):
-        explain_cohort(DATA, Locked(), permutations=19, engine="processes", jobs=2)
+        explain_cohort(DATA, Locked(), engine="processes", jobs=2)
 
 
 def test_labels_that_mean_other_classes_are_refused() -> None:

@@ -93,6 +93,11 @@ def test_headers_that_differ_between_files_are_told(tmp_path):
     labs.xcpd(folder, {"sub-03": data["sub-03"]}, (*NAMES[:-1], "Elsewhere"))
     with pytest.raises(DatasetError, match=r"sub-03.*does not match that of sub-01.*'Elsewhere'"):
         import_folder(folder, classes)
+    other = Nodes((*NAMES[:-1], "Other"))
+    with pytest.raises(DatasetError) as caught:  # said once, not once for each file
+        import_folder(folder, classes, nodes=other)
+    assert str(caught.value).count("does not match the node table") == 2
+    assert f"{len(data) - 1} files with the same problem (sub-01" in str(caught.value)
     labs.xcpd(folder, {"sub-03": data["sub-03"][::-1, ::-1]}, NAMES[::-1])
     again = import_folder(folder, classes)
     labs.xcpd(folder, {"sub-03": data["sub-03"]}, NAMES)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from denseflip.cohort.words import halves_words
 from denseflip.errors import DenseflipError
 from denseflip.report import (
     make_cohort_page,
@@ -15,7 +16,7 @@ from denseflip.report import (
     plot_cohort_patients,
     write_cohort_page,
 )
-from denseflip.report.cohort_headline import MARKS, halves_words, headline_of
+from denseflip.report.cohort_headline import MARKS, headline_of
 from denseflip.report.cohort_page import _patient_table
 from groups import CELLS, CHANCE, found_cohort, wide_cohort
 
@@ -107,6 +108,9 @@ def test_halves_that_disagree_are_said_to() -> None:
     apart = replace(one, amounts={len(CELLS) - 1: 3})
     odd = replace(found, shared=(replace(change, halves=(one, apart)),))
     assert "different shared changes" in halves_words(odd)
+    assert halves_words(odd) in odd.sentences  # on the terminal
+    assert halves_words(odd) in odd.to_dict()["statement"]
+    assert make_cohort_page(odd).count(halves_words(odd)) == 1
 
 
 def test_names_cannot_write_html() -> None:

@@ -11,6 +11,7 @@ import pytest
 from denseflip import Graph, Nodes, Story, Vocabulary, describe, explain
 from denseflip.checks import count_words
 from denseflip.graph import Taxonomy
+from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import Amount, Claim
 from denseflip.search.claims.reference import PlaceReference
 
@@ -60,6 +61,11 @@ def test_a_sentence_in_range_says_what_real_graphs_have_and_keeps_the_number_of_
     )
     assert len(story.result.added) == len(story.result.removed) == place.after - 10
     assert count_words(story.statement) <= 40
+    columns, rows = story.edit_rows()
+    sides = [columns.index("region_1"), columns.index("region_2")]
+    assert {row[columns.index("change")] for row in rows if row[-1]} == {"added"}
+    assert sum(row[-1] for row in rows) == len(story.result.added)  # those elsewhere are not named
+    assert all({row[i] for i in sides} == {"A", "B"} for row in rows if row[-1])
     (note,) = (note for note in story.footnotes if note.startswith("In range: every place"))
     assert "or moves towards" not in note
     assert any("The number of connections stays at 100" in note for note in story.footnotes)
@@ -108,10 +114,29 @@ def test_the_methods_paragraph_has_the_figures_of_the_explanation():
     assert f"A – B 10 to {place.after} ({place.low} to {place.high})" in text
     assert "The change is in range." in text
     assert "[2] Crawford" in text
+    assert "The explained graph has 24 nodes in 3 regions" in text
     ignored = told(in_range="ignore", balance="off").methods_text()
     assert "number of edges was kept" not in ignored
     nothing = describe(explain(GRAPHS[0], lambda a: "thin", "tri"), NODES)
     assert "No counterfactual was found." in nothing.methods_text()
+
+
+def test_the_methods_paragraph_describes_data_classifier_and_stability():
+    judged = {**GOOD, "dataset": "study", "class_counts": {"thin": 8, "dense": 9}}
+    judged |= {"preset": "regions-logistic", "features": "regions", "estimator": "Logistic()"}
+    judged |= {"folds": 5, "repeats": 10, "permutations": 200}
+    story = replace(told(), evaluation=judged, stability=Stability(4, (0.2, 0.3, 0.1), draws=20))
+    rule = "Imported from a folder. Edges: pairs at or above percentile 97.5 of each matrix."
+    text = story.methods_text({"description": rule})
+    assert "The data set study has 17 graphs (8 thin, 9 dense)" in text
+    assert "Edges are pairs at or above percentile 97.5 of each matrix." in text
+    assert "The classifier (regions-logistic) is Logistic() on the features 'regions'." in text
+    assert "nested, stratified 5-fold cross-validation with 10 repeats, and tested with 200" in text
+    assert "3 give the graph the same label, and for these on average 20 % of the redraws" in text
+    assert "not stable under resampling" in text
+    unknown = replace(story, evaluation=None, stability=None).methods_text()
+    assert "not known" in unknown
+    assert "Edges are" not in unknown
 
 
 @pytest.mark.parametrize("n", [1, 2])

@@ -11,7 +11,7 @@ from denseflip import Counterfactual, compare
 from denseflip.errors import InvalidParameterError, MissingExtraError
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.workflow.explain_and_describe import explain_and_describe
-from denseflip.workflow.outputs import PAGE, RESULT, write_outputs
+from denseflip.workflow.outputs import METHODS, PAGE, RESULT, write_outputs
 from denseflip.workflow.subject import Subject
 from graphs import halves, two_cliques
 
@@ -37,7 +37,7 @@ def without_pictures(monkeypatch):
 def test_one_story_becomes_a_page_and_a_result(tmp_path, without_pictures):
     story = explain_and_describe(SUBJECT, linked, "cli")
     written = write_outputs(story, tmp_path / "a" / "out", command="denseflip explain …")
-    assert [p.name for p in written] == [PAGE, RESULT]
+    assert [p.name for p in written] == [PAGE, RESULT, METHODS]
     page = written[0].read_text(encoding="utf-8")
     assert "denseflip explain …" in page
     data = json.loads(written[1].read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path, without_pictures)
     with pytest.raises(InvalidParameterError, match=r"not empty.*force=True") as caught:
         write_outputs(story, tmp_path)
     assert caught.value.parameters == ("force",)
-    assert len(write_outputs(story, tmp_path, force=True)) == 2
+    assert len(write_outputs(story, tmp_path, force=True)) == 3
     assert (tmp_path / "kept.txt").read_text() == "mine"
     with pytest.raises(InvalidParameterError, match="is a file; give a folder"):
         write_outputs(story, tmp_path / "kept.txt", force=True)
@@ -85,7 +85,7 @@ def test_pictures_have_the_format_that_was_chosen(tmp_path):
     place = PlaceReference(("left", "left"), 6, 0, 3, (2, 3, 4), (0, 1), 1, 6, True)
     story = replace(story, reference=(place,) * len(story.claim.amounts))
     names = [p.name for p in write_outputs(story, tmp_path / "svg", pictures="svg")]
-    assert names[2:] == ["connectome.svg", "regions.svg", "reference.svg"]
+    assert names[3:] == ["connectome.svg", "regions.svg", "reference.svg"]
     rows = [replace(row, story=story) for row in compare(SUBJECT, linked, ["cli", "edg"])]
     names = [p.name for p in write_outputs(rows, tmp_path / "pdf", pictures="pdf")]
-    assert names[2:] == ["comparison.pdf", "reference.pdf"]
+    assert names[3:] == ["comparison.pdf", "reference.pdf"]

@@ -16,6 +16,7 @@ from denseflip.errors import (
     MissingInputError,
     UnknownNameError,
 )
+from denseflip.experiments.explain_many import explain_many
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.adapt import as_oracle
 from denseflip.workflow import subject as module
@@ -54,6 +55,40 @@ def test_a_data_set_may_be_given_itself_or_as_a_file(tmp_path):
     path = COHORT.save(tmp_path / "lab.dfd")
     for source in (COHORT, path, str(path)):
         assert find_subject(source, 0).graph == COHORT.graphs[0]
+
+
+def _numbered(*ids):
+    return Dataset("study", COHORT.graphs[: len(ids)], (0, 1, 0, 1)[: len(ids)],
+                   COHORT.class_names, ids=ids)  # fmt: skip
+
+
+def test_a_number_that_means_two_graphs_is_refused():
+    """`explain study.dfd 2` explained sub-03, the graph at position 2."""
+    study = _numbered("sub-01", "sub-02", "sub-03", "sub-04")
+    for typed in ("2", "02"):
+        with pytest.raises(InvalidParameterError) as caught:
+            find_subject(study, typed)
+        assert "id it is sub-02, and by position, counted from 0, it is sub-03" in str(caught.value)
+        assert "Give the id: sub-02 or sub-03." in str(caught.value)
+        assert caught.value.parameters == ("graph_id",)
+    with pytest.raises(InvalidParameterError, match="ambiguous"):
+        explain_many(study, "regions-logistic", ["sub-01", "2"])
+    assert find_subject(study, 2).name == "sub-03"  # an int is a position
+    assert find_subject(study, "0").name == "sub-01"  # only a position
+    assert find_subject(study, "4").name == "sub-04"  # only an id
+    with pytest.raises(UnknownNameError):
+        find_subject(study, "5")
+
+
+def test_a_number_that_means_one_graph_is_taken():
+    both = _numbered("aut-000", "aut-001", "aut-002")
+    assert [find_subject(both, x).name for x in ("0", "01", "002")] == list(both.ids)
+    one_session = _numbered("sub-7_ses-1", "sub-8_ses-1", "sub-9_ses-1")
+    assert find_subject(one_session, "1").name == "sub-8_ses-1"  # all have ses-1
+    assert find_subject(one_session, "7").name == "sub-7_ses-1"
+    two = _numbered("sub-7_ses-1", "sub-7_ses-2", "sub-8_ses-1", "sub-8_ses-2")
+    with pytest.raises(InvalidParameterError, match="sub-7_ses-1, sub-7_ses-2"):
+        find_subject(two, "7")
 
 
 def test_an_id_comes_before_a_number():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import counted
 from denseflip.story.wording.badge import known
 
 if TYPE_CHECKING:
+    from denseflip.result_scores import Stability
     from denseflip.story.wording.statement import Sentences
 
 PAPER = (
@@ -27,19 +30,36 @@ _READINGS = {
 }
 
 
-def methods_text(sentences: Sentences, evaluation: Any, version: str) -> str:
+def methods_text(
+    sentences: Sentences,
+    evaluation: Any,
+    version: str,
+    *,
+    stability: Stability | None = None,
+    description: str = "",
+) -> str:
     """The methods of one explanation in a paragraph, with its references.
 
     Every figure in it is one of the explanation.
+
+    Parameters
+    ----------
+    sentences : the statement and its test.
+    evaluation : the evaluation of the classifier, or its dictionary; None if there is none.
+    version : the version of this package.
+    stability : whether the statement holds for classifiers trained again.
+    description : the description of the data set, which may say how edges were made.
     """
     result = sentences.result
     method = result.method or "a search"
     if result.chosen and result.chosen != result.method:
         method = f"{method} (which chose {result.chosen})"
     parts = [
+        *_data(sentences, evaluation, description),
+        *_classifier(evaluation),
         f"Counterfactual explanations of the classifier were computed with denseflip {version} "
         f"[1], method {method}, seed {result.seed}, with "
-        f"{counted(result.calls, 'query', 'queries')} of the classifier."
+        f"{counted(result.calls, 'query', 'queries')} of the classifier.",
     ]
     verdict = known(evaluation, "verdict") if evaluation is not None else None
     if verdict:
@@ -60,6 +80,8 @@ def methods_text(sentences: Sentences, evaluation: Any, version: str) -> str:
             f"{test.flips} of {test.draws} are classified as stated (95 % Wilson interval {low} "
             f"to {high} %)."
         )
+    if stability is not None:
+        parts.append(_stability(stability))
     if sentences.claim.elsewhere:
         parts.append(
             "The number of edges was kept: each redraw also changes "
@@ -87,6 +109,69 @@ def methods_text(sentences: Sentences, evaluation: Any, version: str) -> str:
         )
     small = bool(places) and len(places[0].group) < 40 and sentences.in_range is not None
     return " ".join([*parts, _references(in_range=small)])
+
+
+def _data(sentences: Sentences, evaluation: Any, description: str) -> Iterator[str]:
+    """The graphs, their nodes and regions, and how edges were made, as far as known."""
+    n = sentences.result.original.n_nodes
+    regions = sentences.claim.regions
+    where = f"{counted(n, 'node', 'nodes')}"
+    if regions is not None:
+        where += f" in {counted(len(regions.regions), 'region', 'regions')} ({regions.name})"
+    counts = known(evaluation, "class_counts") if evaluation is not None else None
+    if counts:
+        each = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        name = known(evaluation, "dataset")
+        yield (
+            f"The data set{f' {name}' if name else ''} has {sum(counts.values()):,} graphs "
+            f"({each}); the explained graph has {where}."
+        )
+    else:
+        yield f"The explained graph has {where}."
+    for text in re.split(r"[.;](?:\s|$)", description):
+        if found := re.search(r"\bedges(?: are|:) (.+)", text, re.IGNORECASE | re.DOTALL):
+            yield f"Edges are {' '.join(found[1].split())}."
+            return
+
+
+def _classifier(evaluation: Any) -> Iterator[str]:
+    """The classifier, its features, and how it was evaluated, as far as known."""
+    if evaluation is None:
+        yield "The accuracy of the classifier on new graphs is not known."
+        return
+    features, estimator = known(evaluation, "features"), known(evaluation, "estimator")
+    if features and estimator:
+        preset = known(evaluation, "preset")
+        text = f"The classifier{f' ({preset})' if preset else ''} is {estimator} on the features "
+        yield f"{text}{features!r}."
+    folds, repeats = known(evaluation, "folds"), known(evaluation, "repeats")
+    if known(evaluation, "protocol") == "as given":
+        yield "It was evaluated as given, on graphs that it may have been trained on."
+    elif folds and repeats:
+        shuffles = known(evaluation, "permutations")
+        test = f", and tested with {shuffles:,} permutations of the labels" if shuffles else ""
+        yield (
+            f"It was evaluated on held-out graphs by nested, stratified {folds}-fold "
+            f"cross-validation with {counted(repeats, 'repeat', 'repeats')}{test}; the explained "
+            "classifier was then trained on all graphs."
+        )
+
+
+def _stability(stability: Stability) -> str:
+    """Whether the statement holds for classifiers trained again."""
+    trained = counted(stability.refits, "classifier", "classifiers")
+    text = f"The statement was also tested on {trained} trained again on resampled data: "
+    if stability.share is None:
+        return f"{text}none of them gives the graph its label, so its stability is not known."
+    low, high = (f"{100 * end:.0f}" for end in stability.interval)
+    text += (
+        f"{stability.agreeing} give the graph the same label, and for these on average "
+        f"{100 * stability.share:.0f} % of the redraws are classified as stated (95 % interval "
+        f"{low} to {high} %)"
+    )
+    if stability.share < 0.5:
+        text += "; the statement describes this classifier and is not stable under resampling"
+    return f"{text}."
 
 
 def _references(*, in_range: bool) -> str:
