@@ -428,14 +428,11 @@ def coerce_oracle(oracle: object) -> Oracle:
         return oracle
     if callable(oracle):
         return as_oracle(oracle)
+    remedy = "See denseflip.as_oracle."
+    if isinstance(oracle, str):
+        remedy = f"Open the classifier that a text names first: open_oracle({shown(oracle)})."
     msg = (
         f"oracle must have a method predict(graphs) or be a function of an adjacency array; got "
-        f"{type(oracle).__name__}. See denseflip.as_oracle."
+        f"{type(oracle).__name__}. {remedy}"
     )
-    if isinstance(oracle, str):
-        msg = (
-            f"oracle is the text {shown(oracle)}. Open the classifier that it names (an address, a "
-            f"file or a name): open_oracle({shown(oracle)}); a name of a classifier to train needs "
-            "dataset= as well."
-        )
     raise InvalidParameterError(msg)
