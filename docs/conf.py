@@ -81,6 +81,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
 }
+smartquotes = False  # "--out" in a text stays as it is typed
 html_theme = "furo"
 html_title = f"denseflip {__version__}"
 html_static_path = ["_static"]

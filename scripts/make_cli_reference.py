@@ -5,6 +5,7 @@ Run it after changing a command or an option; a test fails while a page is out o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,12 +74,25 @@ def render_options() -> str:
         shown = "" if default in (None, (), {}) else f"`{default}`"
         text = option.text() + (f" One of: {', '.join(option.choices)}." if option.choices else "")
         bounds = f" A number{option.bounds}." if option.bounds else ""
-        parts.append(f"| {python} | {flag} | {shown} | {text}{bounds} |")
+        parts.append(f"| {python} | {flag} | {shown} | {_literal(text)}{bounds} |")
     return "\n".join(parts) + "\n"
 
 
+def _literal(text: str) -> str:
+    """Text as it is: options as code, since "--out" would become a dash, and no emphasis.
+
+    >>> _literal("Add --out, or `--all`; files are *.csv.")
+    'Add `--out`, or `--all`; files are \\\\*.csv.'
+    """
+    parts = re.split(r"(`[^`]*`)", text)
+    for i in range(0, len(parts), 2):
+        plain = parts[i].replace("*", "\\*")
+        parts[i] = re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", plain)
+    return "".join(parts)
+
+
 def _summary(command: Any) -> str:
-    return " ".join((command.help or "").strip().split("\n\n")[0].split())
+    return _literal(" ".join((command.help or "").strip().split("\n\n")[0].split()))
 
 
 def _section(words: str, command: Any) -> str:
@@ -102,7 +116,7 @@ def _paragraph(text: str) -> str:
     text = text.replace("\b\n", "")
     if all(line.startswith("  ") for line in text.splitlines()):
         return "```console\n" + "\n".join(f"$ {x.strip()}" for x in text.splitlines()) + "\n```"
-    return text
+    return _literal(text)
 
 
 def _metavar(param: Any) -> str:
@@ -120,6 +134,7 @@ def _names(param: Any) -> str:
 
 def _help(param: Any) -> str:
     text = " ".join((getattr(param, "help", None) or "").split()).replace("|", "\\|")
+    text = _literal(text)
     notes = []
     if param.required and param.param_type_name != "argument":
         notes.append("required")

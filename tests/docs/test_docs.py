@@ -78,6 +78,14 @@ def test_command_line_reference_is_up_to_date() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["cli.md", "options.md"])
+def test_options_and_asterisks_are_shown_as_typed(name: str) -> None:
+    """In a page, --out outside of code became a dash, and asterisks became emphasis."""
+    plain = re.sub(r"`[^`]*`", "", _FENCED.sub("", read(ROOT / "docs" / "reference" / name)))
+    plain = re.sub(r"<!--.*?-->", "", plain, flags=re.S)
+    assert re.findall(r"(?<![\w-])--[a-z]+|(?<!\\)\*", plain) == []
+
+
 def test_page_of_options_is_up_to_date() -> None:
     writer = reference_writer()
     assert read(writer.OPTIONS_PAGE) == writer.render_options(), (

@@ -132,7 +132,8 @@ def test_the_methods_paragraph_describes_data_classifier_and_stability():
     assert "Edges are pairs at or above percentile 97.5 of each matrix." in text
     assert "The classifier (regions-logistic) is Logistic() on the features 'regions'." in text
     assert "nested, stratified 5-fold cross-validation with 10 repeats, and tested with 200" in text
-    assert "3 give the graph the same label, and for these on average 20 % of the redraws" in text
+    assert "3 give the graph the same label, for 0 of these the statement is true" in text
+    assert "on average 20 % of the redraws are classified as stated" in text
     assert "not stable under resampling" in text
     unknown = replace(story, evaluation=None, stability=None).methods_text()
     assert "not known" in unknown

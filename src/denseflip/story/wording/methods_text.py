@@ -150,10 +150,11 @@ def _classifier(evaluation: Any) -> Iterator[str]:
     elif folds and repeats:
         shuffles = known(evaluation, "permutations")
         test = f", and tested with {shuffles:,} permutations of the labels" if shuffles else ""
+        trained = "; the explained classifier was then trained on all graphs"
+        then = trained if known(evaluation, "preset") else ""
         yield (
             f"It was evaluated on held-out graphs by nested, stratified {folds}-fold "
-            f"cross-validation with {counted(repeats, 'repeat', 'repeats')}{test}; the explained "
-            "classifier was then trained on all graphs."
+            f"cross-validation with {counted(repeats, 'repeat', 'repeats')}{test}{then}."
         )
 
 
@@ -165,7 +166,8 @@ def _stability(stability: Stability) -> str:
         return f"{text}none of them gives the graph its label, so its stability is not known."
     low, high = (f"{100 * end:.0f}" for end in stability.interval)
     text += (
-        f"{stability.agreeing} give the graph the same label, and for these on average "
+        f"{stability.agreeing} give the graph the same label, for {stability.holds} of these the "
+        "statement is true as read (at least 90 % of the redraws), and on average "
         f"{100 * stability.share:.0f} % of the redraws are classified as stated (95 % interval "
         f"{low} to {high} %)"
     )
