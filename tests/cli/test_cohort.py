@@ -61,9 +61,14 @@ def test_only_changes_in_range_if_required(capsys: pytest.CaptureFixture[str]) -
     assert "edges kept" in page
 
 
-def test_a_file_has_no_p_values(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_a_preset_is_retrained_unless_no_permutations_are_wanted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     by_density(cohort(10)).save("a.dfo")
-    assert run(app, ["cohort", "toy.dfd", "--oracle", "a.dfo", *SHORT, "--out", "out"]) == 0
+    words = ["cohort", "toy.dfd", "--oracle", "a.dfo", *SHORT]
+    assert run(app, [*words, "--out", "tested"]) == 0
+    assert "19 label permutations" in capsys.readouterr().out
+    assert run(app, [*words, "--permutations", "0", "--out", "out"]) == 0
     said = capsys.readouterr().out
     assert "no p-values" in said
     assert "p = " not in said
