@@ -201,7 +201,7 @@ def _nothing(cohort: Cohort) -> str:
 def _untested(cohort: Cohort) -> Iterator[str]:
     if not cohort.refitted:
         yield (
-            "The classifier cannot be retrained, so there are no p-values: the results cannot be "
+            "The classifier was not retrained, so there are no p-values: the results cannot be "
             "compared with chance."
         )
     else:

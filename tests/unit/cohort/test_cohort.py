@@ -159,7 +159,7 @@ def test_without_permutations_there_are_no_p_values_and_it_is_said() -> None:
     assert found.named == ()
     assert found.rows[0].p is None
     assert "is not known" in found.sentences[0]
-    assert "cannot be retrained, so there are no p-values" in found.statement
+    assert "was not retrained, so there are no p-values" in found.statement
     assert "may have been trained on them" in found.statement
     assert "p =" not in found.statement
 

@@ -140,7 +140,7 @@ def test_a_classifier_as_it_is_has_coverage_but_no_p_values() -> None:
     assert found.verdict == "untested"
     assert found.p_more is None
     assert not found.refitted
-    assert "cannot be retrained, so there are no p-values" in found.statement
+    assert "was not retrained, so there are no p-values" in found.statement
     assert found.shared[0].coverage is not None
     assert "but possibly to train the classifier" in found.statement
 
