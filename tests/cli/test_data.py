@@ -159,7 +159,7 @@ def test_import_tells_every_problem(capsys: Captured, cohort: Path, tmp_path: Pa
     (cohort / "p9.csv").write_text("0,1\n1,0\n")
     (tmp_path / "labels.csv").write_text((tmp_path / "labels.csv").read_text() + "\nghost,control")
     err = fails(capsys, "data", "import", cohort, "--labels", "labels.csv")
-    for part in ("problems found: 3", "p0.csv: row 1, column 1", "p9.csv", "ghost"):
+    for part in ("problems found: 3", "p0.csv: line 2, column 2", "p9.csv", "ghost"):
         assert part in err
     assert not (tmp_path / "lab.dfd").exists()
 

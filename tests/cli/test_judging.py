@@ -35,7 +35,7 @@ def test_an_oracle_is_judged_and_the_explanation_carries_it(cohort, capsys):
     assert "all graphs (it may have seen them)" in text
     assert "the paper's" not in text
     assert json.loads(Path("j.json").read_text())["protocol"] == "as given"
-    words = ["explain", cohort, "0", "--oracle", "my_box:dense", "-m", "con"]
+    words = ["explain", cohort, "control-000", "--oracle", "my_box:dense", "-m", "con"]
     assert run(app, [*words, "--evaluation", "j.json"]) == 0
     assert "may have seen" in capsys.readouterr().out
     assert run(app, [*words, "--evaluation", "none.json"]) == 1

@@ -24,7 +24,7 @@ def call(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]
 def test_wishes_are_told_and_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = call(
         capsys,
-        *(DATA, "0", "--oracle", "regions-logistic", "--robust", "0.8", "--noise", "0.01"),
+        *(DATA, "control-000", "--oracle", "regions-logistic", "--robust", "0.8", "--noise", "0.01"),
         *("--plausible", "--n", "2", "--out", str(tmp_path / "out")),
     )
     assert code == 0
@@ -56,6 +56,6 @@ def test_wishes_are_told_and_shown(capsys: pytest.CaptureFixture[str], tmp_path:
 def test_bad_wishes_are_told(
     capsys: pytest.CaptureFixture[str], options: tuple[str, ...], says: str
 ) -> None:
-    code, _, err = call(capsys, DATA, "0", "--oracle", "regions-logistic", *options)
+    code, _, err = call(capsys, DATA, "control-000", "--oracle", "regions-logistic", *options)
     assert code != 0
     assert says in " ".join(err.split())

@@ -96,7 +96,7 @@ def test_every_problem_is_told_at_once(cohort: tuple[Path, Path]) -> None:
         "s1.csv: value nan at row 3, column 4, counted from 0 (2 such entries)",
         "s2.csv: the matrix is not symmetric: entry (5, 6)",
         "most have 20 nodes, but s3 has 19",
-        "s4.csv: row 1 has 3 cells",
+        "s4.csv: line 2 has 3 cells",
     ):
         assert part in text
 
