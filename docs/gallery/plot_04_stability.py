@@ -2,8 +2,8 @@
 Would the same classifier, trained again, agree?
 ================================================
 
-Twenty classifiers are trained on resampled data. The bars show for how many of them the
-sentence holds: the default answer, and one that was searched for with ``stable=0.8``.
+Twenty classifiers are trained on resampled data. The bars show the mean share of redraws
+that change their answer: the default answer, and one that was searched for with ``stable=0.8``.
 """
 
 from matplotlib.figure import Figure

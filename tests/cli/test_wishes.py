@@ -24,7 +24,16 @@ def call(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]
 def test_wishes_are_told_and_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = call(
         capsys,
-        *(DATA, "control-000", "--oracle", "regions-logistic", "--robust", "0.8", "--noise", "0.01"),
+        *(
+            DATA,
+            "control-000",
+            "--oracle",
+            "regions-logistic",
+            "--robust",
+            "0.8",
+            "--noise",
+            "0.01",
+        ),
         *("--plausible", "--n", "2", "--out", str(tmp_path / "out")),
     )
     assert code == 0

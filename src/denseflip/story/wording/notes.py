@@ -350,11 +350,12 @@ def _balance_note(sentences: Sentences) -> str | None:
     if not number:
         return None
     words, edges = sentences.words, sentences.result.original.n_edges
+    adding = sentences.claim.elsewhere > 0
     return (
         f"The number of {words.units} stays at {edges:,}: {words.count(number)} "
-        f"{'are' if number > 1 else 'is'} "
-        f"{'added' if sentences.claim.elsewhere > 0 else 'removed'} outside the named places, at "
-        "random and anew in every test."
+        f"{'are' if number > 1 else 'is'} {'added' if adding else 'removed'} outside the named "
+        f"places, drawn anew in every test. {words.units.capitalize()} that the data set "
+        f"{'often' if adding else 'seldom'} has are drawn more often."
     )
 
 
