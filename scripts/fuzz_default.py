@@ -462,6 +462,8 @@ def in_place(edges: Edges, place: tuple[str, ...], case: Case, region: Any) -> A
         return (u == node) | (v == node)
     a, b = place[0], place[-1]
     x, y = region[u], region[v]
+    if b == ALL:
+        return (x == a) | (y == a)
     return ((x == a) & (y == b)) | ((x == b) & (y == a))
 
 
@@ -593,8 +595,9 @@ def check_refits(case: Case, result: Counterfactual) -> Counter[str]:
     return Counter({"stability": 1})
 
 
+ALL = "all regions"
 _PLACE = re.compile(
-    r"(?:between (?P<a>\w+) and (?P<b>\w+)|(?:within|of|at) (?:node )?(?P<c>\w+))"
+    r"(?:between (?P<a>\w+) and (?P<b>all regions|\w+)|(?:within|of|at) (?:node )?(?P<c>\w+))"
     r"(?: changed to [^()]*)? \((?:[^()→]*: )?(?P<before>[\d,]+) → (?P<after>[\d,]+)"
 )
 
@@ -672,13 +675,19 @@ def check_redraws(case: Case, result: Counterfactual, claim: Any, region: Any) -
                 continue
             one, other = np.array([amount.place[0]]), np.arange(n)
             if region is not None:
-                one, other = (np.flatnonzero(region == name) for name in (place[0], place[-1]))
+                one, other = (
+                    np.arange(n) if name == ALL else np.flatnonzero(region == name)
+                    for name in (place[0], place[-1])
+                )
             new = np.empty(0, dtype=np.int64)
             while len(new) < amount.added:
                 u, v = (
                     rng.choice(one, 2 * amount.added + 9),
                     rng.choice(other, 2 * amount.added + 9),
                 )
+                if region is not None and place[-1] == ALL:  # pairs within are drawn both ways
+                    kept = (region[v] != place[0]) | (u < v)
+                    u, v = u[kept], v[kept]
                 low, high = np.minimum(u, v), np.maximum(u, v)
                 drawn = np.setdiff1d((low * n + high)[low < high], before)
                 new = np.union1d(new, drawn)

@@ -13,7 +13,7 @@ from denseflip import errors
 from denseflip.classifiers.evaluation import Level as VerdictLevel
 from denseflip.cli.newcomers import TUTORIAL
 from denseflip.counterfactual import Status
-from denseflip.story.wording import notes
+from denseflip.story.wording import badge
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "reference" / "messages.md").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_no_row_tells_of_an_error_that_is_not_there() -> None:
 
 
 def test_badges_are_worded_as_in_the_code() -> None:
-    source = Path(notes.__file__).read_text(encoding="utf-8")
+    source = Path(badge.__file__).read_text(encoding="utf-8")
     source = source[source.index("def badge_of") :]
     for text in re.findall(r"^\| ([a-z][^|`]+) \|", section("Badge of a sentence"), re.MULTILINE):
         if text != "text":

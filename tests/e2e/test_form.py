@@ -238,7 +238,7 @@ def test_the_front_is_shown_if_it_is_requested(desk):
     page.check("#option-front")
     window.explain("small", "g0002", "edges-logistic")
     assert page.is_visible("#front")
-    assert "fewer places" in page.inner_text("#front-title")
+    assert "Choose an answer" in page.inner_text("#front-title")
     page.uncheck("#option-front")
     put(page, "n", "whole", 2)
     window.explain("small", "g0002", "edges-logistic")

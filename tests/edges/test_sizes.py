@@ -88,7 +88,7 @@ def make_bombs(folder: Path) -> dict[str, tuple[Path | None, str]]:
 
     # Tables and lists.
     put("twelve.edgelist", "graph", "0 100000000\n")
-    put("weighted.edgelist", "kept", "0 30000 0.5\n")
+    put("weighted.edgelist", "kept", "0 100000000 0.5\n")
     put(
         "series.csv",
         "series",

@@ -577,6 +577,6 @@ def test_one_direction_keeps_the_places_in_range_and_says_that_the_number_is_not
         return
     assert story.in_range is False
     if all(place.is_inside for place in story.reference):
-        assert any("alone change the number of" in note for note in story.footnotes)
+        assert any("alone cannot keep it" in note for note in story.footnotes)
     else:
-        assert any(note.startswith("Out of range (") for note in story.footnotes)
+        assert any(note.startswith("Out of range") for note in story.footnotes)
