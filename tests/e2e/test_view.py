@@ -288,7 +288,7 @@ def test_the_view_is_named_and_only_axes_across_it_are_marked(visit, brain, turn
     assert "seen from the left and the front" in start
     assert not {"L", "R"} & start  # they would lie at the frontal and the occipital pole
     page.get_by_role("button", name=turn).click()
-    has = f"{PICTURE}.labels.some(({{ text }}) => text === {said!r})"
+    has = f"() => {PICTURE}.labels.some(({{ text }}) => text === {said!r})"
     page.wait_for_function(has)
     labels = {label["text"]: label["box"] for label in page.evaluate(f"{PICTURE}.labels")}
     assert {"L", "R", "front", "back"} & set(labels) == marks
