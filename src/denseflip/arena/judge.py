@@ -14,12 +14,13 @@ from denseflip.arena.problem import labels_of
 from denseflip.counterfactual import Counterfactual, Label, Reading, Status
 from denseflip.datasets import Dataset
 from denseflip.experiments.worker import planted_in
-from denseflip.graph import Cells, Edits, Graph
+from denseflip.graph import Edits, Graph
 from denseflip.graph.pairs import decode
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.intervals import FEWEST, prediction_interval
+from denseflip.search.claims.places import Places
 
 #: Measures of `denseflip.metrics` that are taken of every answer that is described.
 DESCRIBED = ("cells", "as_read", "told", "cells_in_range", "robustness_1", "planted_first")
@@ -140,10 +141,10 @@ class Judge:
         row["claim"] = None if case.claim is None else _claimed(case.claim, case.own_reading)
         row["side"] = None
         if case.claim is not None and case.claim.regions is not None:
-            row["side"] = self.side(result, Cells(case.claim.regions), case.claim)
+            row["side"] = self.side(result, case.claim)
         return row
 
-    def side(self, result: Counterfactual, cells: Cells, claim: Claim) -> Side | None:
+    def side(self, result: Counterfactual, claim: Claim) -> Side | None:
         """Where the region pairs that a sentence names end, in comparison with real graphs.
 
         ``in range`` if all of them end in the 95 % prediction interval of the graphs with the new
@@ -151,10 +152,11 @@ class Judge:
         of them ends anywhere else. A region pair that began outside the interval and was brought
         nearer to it counts as ``between``.
         """
+        places = Places.of_claim(result.original, claim)
         groups = [
             np.array(
                 [
-                    cells.count(graph)
+                    places.edges_of(graph)
                     for graph, given in zip(self.dataset.graphs, self.labels, strict=True)
                     if given == wanted
                 ]
@@ -164,10 +166,10 @@ class Judge:
         same, group = groups
         if len(group) < FEWEST or not len(same):
             return None
-        touched = [cells.number((a, a if b is None else b)) for a, b in claim.places]
-        low, high = (end[touched] for end in prediction_interval(group, cells.sizes))
-        start = cells.count(result.original)[touched]
-        end = cells.count(result.counterfactual)[touched]
+        touched = [places.column(place) for place in claim.places]
+        low, high = (end[touched] for end in prediction_interval(group, places.sizes))
+        start = places.edges_of(result.original)[touched]
+        end = places.edges_of(result.counterfactual)[touched]
         inside = (low <= end) & (end <= high)
         ends = np.sort([same.mean(axis=0)[touched], group.mean(axis=0)[touched]], axis=0)
         between = (ends[0] <= end) & (end <= ends[1])

@@ -93,7 +93,7 @@ class Scan(Conversation):
         for attempt in attempts(brief, problem):
             if attempt.with_all:  # a cohort counts pairs of regions
                 continue
-            for one_class in attempt.classes(problem):
+            for one_class in attempt.classes(problem) if attempt.towards else ():
                 may_waive = self.in_range != "require"
                 walk = _single_walk(one_class, session, places, spreads, attempt, may_waive)
                 if walk is not None:

@@ -137,7 +137,7 @@ class _Search:
             balance=self.settings.balance or BALANCE[0],
         )
         for attempt in attempts(plan, first):
-            if attempt.with_all:  # a shared change names pairs of regions
+            if attempt.with_all or not attempt.towards:  # a shared change names pairs of regions
                 continue
             best = _NONE
             for target, reading in product(targets, READINGS if labels else READINGS[:1]):

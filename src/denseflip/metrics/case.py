@@ -18,10 +18,9 @@ from denseflip.search.claims import redraw as truth
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import DRAWS
-from denseflip.search.claims.reference import Limits, PlaceReference, Reference, judge_claim
+from denseflip.search.claims.reference import CLEAR, Limits, PlaceReference, Reference, judge_claim
 from denseflip.search.constraints.constrained_session import known_constraints_of
 
-CLEAR = 0.5  # Hedges' g from which the classes clearly differ in a place
 NEEDS = {  # need → the field of a `Case` that provides it
     "regions": "regions",
     "background": "background",

@@ -45,7 +45,7 @@ from denseflip.report.html import Context, Fact
 from denseflip.report.page_figures import PageFigure, comparison_figure, story_figures
 from denseflip.report.scene import MAX_EDGES, Scene, as_story, headline, make_scene, status_words
 from denseflip.report.strip_layout import SmallStrip, Strip, make_small_strip, make_strip
-from denseflip.report.view import view_data
+from denseflip.report.view import view_data, with_all_edits
 from denseflip.story.wording.badge import distrust_words
 
 if TYPE_CHECKING:
@@ -295,7 +295,9 @@ def make_page(
         classifiers_figure=under,
         figures=figures,
         unpictured=unpictured,
-        view=view_data(scene, surface=not assets) if interactive and result.edits else None,
+        view=view_data(with_all_edits(scene, whole), surface=not assets)
+        if interactive and result.edits
+        else None,
         whatif=dict(whatif) if whatif and whatif.get("model") else None,
         compared=tuple(_compared(name, other) for name, other in compare_with.items()),
         compared_columns=(*_COMPARED, "in short"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 import webbrowser
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,6 +27,8 @@ from denseflip.story.wording.naming import readable
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
+
+_MOST_COUNTED = 20_000  # edits that a page holds so that ribbons can count them
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,8 @@ def view_connectome(
     >>> view_connectome(story).html.startswith("<!DOCTYPE html>")
     True
     """
-    scene = make_scene(story, nodes=nodes, regions=regions, max_edges=max_edges, title=title)
+    made = partial(make_scene, story, nodes=nodes, regions=regions, title=title)
+    scene = with_all_edits(made(max_edges=max_edges), made())
     columns, rows = _table(scene)
     page = ViewContext(
         title=scene.title or "Connectome",
@@ -167,6 +171,17 @@ def view_data(scene: Scene, *, surface: bool = True) -> dict[str, Any]:
     if data["kind"] == "brain" and surface:
         data["surface"] = packed_surface()
     return data
+
+
+def with_all_edits(drawn: Scene, whole: Scene) -> Scene:
+    """The scene to draw: that with all edits if ribbons stand for them, since ribbons count them.
+
+    Parameters
+    ----------
+    drawn, whole : the same scene with a part of the edits, and with all of them.
+    """
+    ribbons = whole.points is None and whole.has_regions
+    return whole if ribbons and whole.n_removed + whole.n_added <= _MOST_COUNTED else drawn
 
 
 def scene_data(scene: Scene) -> dict[str, Any]:

@@ -20,13 +20,18 @@ from denseflip.arena.judge import Judge
 from denseflip.arena.peers import PEERS, find_explainer, is_missing
 from denseflip.arena.plan import Settings, choose_sides, make_arena_plan
 from denseflip.arena.problem import Meter, Problem, edit_in_order
+from denseflip.counterfactual import Counterfactual, Status
+from denseflip.datasets import make_synthetic
 from denseflip.errors import ConfigError, UnknownNameError
-from denseflip.graph import Graph
+from denseflip.graph import Edits, Graph
+from denseflip.graph.pairs import decode
 from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.oracles.renumbered import RenumberedOracle, renumber
 from denseflip.runs.result_store import Store
 from denseflip.runs.run import run_specs
 from denseflip.runs.sources import data_spec
+from denseflip.search.claims.claim import Amount, Claim
+from denseflip.search.claims.intervals import prediction_interval
 
 ROOT = Path(__file__).parents[3]
 PEER = """
@@ -184,6 +189,30 @@ def test_an_answer_is_judged_by_a_classifier_of_its_own(opened, name, renumberin
     assert row["ged"] == len(set(graph.edges()) ^ after) == row["added"] + row["removed"]
     assert 0 < row["calls"] == reply.forwards
     assert row["side"] in scores.SIDES
+
+
+def test_one_region_with_all_regions_is_judged_by_all_its_connections(tmp_path):
+    dataset = make_synthetic(seed=3)
+    card = freeze("synthetic", dataset, "linear", 0, tmp_path)
+    judge = Judge(dataset, str(tmp_path / card.file), card.sha256)
+    regions = dataset.nodes.taxonomy()
+    n, k = dataset.n_nodes, len(regions.regions)
+    before = judge.labels[0]
+    last = max(i for i, label in enumerate(judge.labels) if label != before)
+    graph, after = dataset.graphs[0], dataset.graphs[last]
+    changed = after.difference(graph)
+    there = np.isin(changed, graph.codes)
+    edits = Edits(tuple(decode(changed[~there], n)), tuple(decode(changed[there], n)))
+    result = Counterfactual(Status.FOUND, graph, edits, before, judge.labels[last])
+    for a in range(k):
+        ends = [
+            sum(a in (regions.index[u], regions.index[v]) for u, v in one.edges())
+            for one in dataset.graphs
+        ]
+        group = [x for x, label in zip(ends, judge.labels, strict=True) if label != before]
+        low, high = prediction_interval(group, n * n)
+        claim = Claim((Amount((a, k), 1, 0),), judge.labels[last], "regions", regions)
+        assert (judge.side(result, claim) == "in range") == (low <= ends[last] <= high)
 
 
 @pytest.mark.parametrize(

@@ -154,3 +154,11 @@ def test_needs_no_extra(without, brain):
     for package in ("matplotlib", "nilearn"):
         without(package)
     assert embedded(view_connectome(brain).html)["kind"] == "brain"
+
+
+def test_ribbons_count_all_edits(sided):
+    """A ribbon has a number, so a page that draws single edits only in part holds them all."""
+    data = embedded(view_connectome(sided, max_edges=2).html)
+    assert len(data["removed"]) == data["counts"]["removed"]
+    assert len(data["added"]) == data["counts"]["added"]
+    assert sum(data["counts"].values()) > 2

@@ -8,6 +8,7 @@ import pytest
 from denseflip import Step, explain, make_method
 from denseflip.counterfactual import Ask, Status
 from denseflip.errors import InvalidParameterError
+from denseflip.search.constraints.free_pairs import FreePairs
 from denseflip.search.core.problem import Problem
 from denseflip.search.methods import baselines
 from denseflip.search.methods.baselines import Bidirectional, EdgeSwap, _weighted
@@ -49,7 +50,9 @@ def test_swaps_end_at_their_limit_and_say_so():
 def test_pairs_too_many_to_list_are_drawn_one_by_one(monkeypatch):
     monkeypatch.setattr(baselines, "_DENSE_PAIRS", 0)
     g = path(6)
-    drawn = list(baselines._shuffled_unjoined(g, np.random.default_rng(0)))
+    drawn = list(
+        baselines._shuffled_lazily(FreePairs.all_of(g).absent, 6, np.random.default_rng(0))
+    )
     assert sorted(drawn) == sorted(set(combinations(range(6), 2)) - set(g.edges()))
 
 

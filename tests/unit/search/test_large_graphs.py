@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from denseflip import Graph, explain
+from denseflip import Constraints, Graph, explain
 from denseflip.errors import InvalidParameterError
 from denseflip.option import option_of
 from denseflip.request import Request
@@ -63,3 +63,19 @@ def test_the_help_names_the_default():
     (budget,) = (one for one in fields(Request) if one.name == "budget")
     said = option_of(budget).help
     assert f"{MOST_QUERIES:,} for graphs of more than {LARGE:,} nodes" in said
+
+
+@pytest.mark.parametrize("method", ["edg", "obs", "tri", "con", "race", "auto"])
+def test_few_free_pairs_of_a_large_graph_are_met_at_once(method):
+    # A walk over all 18 million pairs, or a draw from them, would hardly meet the 66 free ones.
+    graph = ring(6000)
+    chords = [(u, v) for u in range(12) for v in range(u + 2, 12)]
+    other = graph.toggle(chords)
+
+    def label(some):
+        return int(sum(some.has_edge(u, v) for u, v in chords) >= 3)
+
+    still = Constraints(freeze=list(range(12, 6000)))
+    result = explain(graph, label, method, background=[graph, other], constraints=still)
+    assert result.found
+    assert max(v for _, v in (*result.edits.added, *result.edits.removed)) < 12

@@ -237,3 +237,40 @@ def test_a_level_that_is_not_enough():
     assert MEASURES["in_range"](case) == 1
     assert MEASURES["level"](case) is False
     assert MEASURES["towards"](case) == 1
+
+
+def between_only(graphs: list[Graph], of: Graph) -> Limits:
+    places = Places(of, NODES.taxonomy("half"))
+    return Limits(Reference(places, graphs[:5], graphs[5:]), Redraw(places, "any"))
+
+
+def test_the_largest_amount_towards_the_median_by_counting():
+    graphs = [graph(k, i) for i, k in enumerate([8, 9, 10, 11, 12, 20, 21, 22, 23, 25])]
+    median = 22
+    for edges in (10, 21, 22, 23, 40):
+        limits = between_only(graphs, graph(edges, 99))
+        for adding in (True, False):
+            sign = 1 if adding else -1
+            nearer = [k for k in range(1, 64) if abs(edges + sign * k - median) < abs(edges - 22)]
+            assert limits.towards(AB, adding=adding) == max(nearer, default=0)
+
+
+def test_places_in_which_the_classes_hardly_differ_have_no_such_limit():
+    limits = between_only([graph(10 + i % 3, i) for i in range(10)], graph(30, 99))
+    assert abs(limits.reference.effects[limits.reference.index(AB)]) < 0.5
+    assert limits.towards(AB, adding=True) == 64
+
+
+@pytest.mark.parametrize("method", ["auto", "brief"])
+def test_a_place_in_which_the_classes_differ_moves_towards_the_new_class(method):
+    """Two edges between A and B flip, but the graph has more of them than most of the class."""
+    oracle = as_oracle(lambda a: int(a[:8, 8:].sum() >= 32 or np.triu(a[:8, :8]).sum() >= 20))
+    same = [graph(k, 1 + i, within=w) for i, (k, w) in enumerate([(8, 9), (10, 12), (12, 11)] * 2)]
+    group = [graph(k, 50 + i, within=20 + i % 3) for i, k in enumerate([24, 26, 28, 30, 32, 28])]
+    graphs = [graph(30, 0, within=12), *same, *group]
+    result = explain(graphs[0], oracle, method, nodes=NODES, background=graphs, balance="off")
+    story = describe(result, NODES, oracle, background=graphs)
+    assert story.in_range
+    (there,) = story.reference
+    assert there.place == ("A", "A")
+    assert there.is_towards

@@ -60,6 +60,7 @@ class ClaimSearch:
         *,
         in_range: bool,
         balanced: bool,
+        towards: bool = True,
         singles: bool = True,
         total: bool = True,
     ) -> None:
@@ -79,7 +80,10 @@ class ClaimSearch:
             limits = Limits(reference, redraw, total=total) if reference.is_known else None
             moves = moves_of(redraw, reference, problem.check_time)
             if in_range and limits is not None:
-                moves = within_limits(moves, limits)
+                nearer = within_limits(moves, limits)
+                moves = nearer if towards else within_limits(moves, limits, towards=False)
+                if not towards and moves == nearer:
+                    continue  # the same search as before
             if moves:
                 repeats = Repeats(redraw, problem.rng)
                 rng = problem.rng

@@ -57,11 +57,18 @@ class Move:
         return Amount(self.place, added, removed)
 
 
-def within_limits(moves: Sequence[Move], limits: Limits) -> list[Move]:
-    """The moves, reduced to what keeps a claim in range; those that cannot be are left out."""
+def within_limits(moves: Sequence[Move], limits: Limits, *, towards: bool = True) -> list[Move]:
+    """The moves, reduced to what keeps a claim in range; those that cannot be are left out.
+
+    With ``towards``, places in which the classes clearly differ move towards the target class.
+    """
     out = []
     for move in moves:
-        full = limits.clip(move.full)
+        place, added, removed = move.full
+        if towards:
+            added = min(added, limits.towards(place, adding=True))
+            removed = min(removed, limits.towards(place, adding=False))
+        full = limits.clip(Amount(place, added, removed))
         usual = (min(move.usual[0], full.added), min(move.usual[1], full.removed))
         if any(usual):
             out.append(replace(move, usual=usual, most=(full.added, full.removed)))

@@ -35,6 +35,7 @@ from denseflip.search.claims.redraw import Redraw, Sides, redraw_of
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.serialise import Serialisable
 
+CLEAR = 0.5  # Hedges' g from which the classes clearly differ in a place
 STEADY = 0.02  # coefficient of variation below which a group keeps its number of edges
 _NEAR = 3 * STEADY  # how far the original may be from that number, as a share of it
 
@@ -99,6 +100,11 @@ class Reference:
         """The prediction interval of the group, by place."""
         return prediction_interval(self.counts, self.places.sizes)
 
+    @cached_property
+    def effects(self) -> Floats:
+        """Hedges' g between the group and the original's class, by place."""
+        return hedges_g(self.counts, self.same_counts)
+
     @property
     def share_in_range(self) -> float:
         """Share of the places in which the graph lies in the interval of the group."""
@@ -161,6 +167,7 @@ class Limits:
         self._largest: dict[tuple[Place, bool], int] = {}
         self._counts: dict[bool, Floats] = {}
         self._intervals: dict[bool, tuple[Ints, Ints]] = {}
+        self._medians: dict[bool, Floats] = {}
 
     def largest(self, place: Place, *, adding: bool) -> int:
         """The most pairs that may be added, or removed, in a place."""
@@ -202,6 +209,22 @@ class Limits:
         at = self.reference.index(place)
         now = self.redraw.count_meant(graph, adding=adding)[at]
         return float(np.median(self._meant(adding=adding)[:, at])) - int(now)
+
+    def towards(self, place: Place, *, adding: bool) -> int:
+        """The most pairs to add, or remove, that bring a place nearer to the group's median.
+
+        Of the pairs that the reading means. There is no such limit where the classes do not differ
+        clearly.
+        """
+        at = self.reference.index(place)
+        if abs(self.reference.effects[at]) < CLEAR:
+            return int(self.reference.places.sizes[at])
+        if adding not in self._medians:
+            medians = np.median(self._meant(adding=adding), axis=0)
+            now = self.redraw.count_meant(self.redraw.places.graph, adding=adding)
+            self._medians[adding] = medians - now
+        away = float(self._medians[adding][at])
+        return max(0, math.ceil(2 * (away if adding else -away)) - 1)
 
     def at_median(self, amounts: Amounts) -> Amounts:
         """The claim with the amounts that bring each place to the median of the group.
@@ -389,7 +412,7 @@ def judge_claim(
     limits = Limits(reference, redraw)
     known = reference.is_known
     total = known and limits.allow_total(claim.amounts)
-    effects = hedges_g(reference.counts, reference.same_counts) if reference.group else None
+    effects = reference.effects if reference.group else None
     out = []
     for amount, name in zip(made, claim.place_names, strict=True):
         at = reference.index(amount.place)

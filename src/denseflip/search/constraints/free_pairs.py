@@ -117,6 +117,14 @@ class FreePairs:
         return codes[self.among(codes)]
 
     @cached_property
+    def absent(self) -> Codes | LazyPairs:
+        """The pairs that may be added, sorted by code."""
+        if self.listed_absent is not None:
+            return self.listed_absent
+        every = np.arange(self.graph.n_nodes)
+        return self.absent_between(every, every, self.excluded)
+
+    @cached_property
     def excluded(self) -> Codes:
         """Sorted codes of the pairs of kinds that may meet which are joined or may not change."""
         codes = np.union1d(self.graph.codes, self.but) if len(self.but) else self.graph.codes

@@ -161,7 +161,9 @@ class Auto(Conversation):
         listed = list(attempts(self, problem))
         if self.front:
             listed = [
-                one for one in listed if not (one.wide or one.with_all or one.unbalanced_only)
+                one
+                for one in listed
+                if one.towards and not (one.wide or one.with_all or one.unbalanced_only)
             ]
             return [listed[i:] for i in range(len(listed))]
         return [[one] for one in listed]

@@ -14,9 +14,11 @@ import numpy as np
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import whole_number
 from denseflip.graph import Codes, Graph, Pair
+from denseflip.graph.lazy_pairs import LazyPairs
 from denseflip.graph.node_order import pair_places
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.base_session import BaseSession
+from denseflip.search.constraints.free_pairs import FreePairs
 from denseflip.search.core.method import Conversation, Stream
 from denseflip.search.core.probing import Probe, gallop
 from denseflip.search.core.problem import BACKGROUND, Problem, StopSearch, Walk
@@ -34,24 +36,28 @@ def shuffled(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
 
 def _additions(problem: Problem) -> Iterator[Pair]:
     """Unjoined pairs that may be added, in random order."""
-    if problem.constraints is not None and not problem.constraints.can_add:
-        return iter(())  # a large graph has very many pairs, and none of them may be added
-    return problem.free_pairs(_shuffled_unjoined(problem.graph, problem.rng))
-
-
-def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]:
-    n = graph.n_nodes
+    graph, rng = problem.graph, problem.rng
     if graph.n_pairs <= _DENSE_PAIRS:
-        yield from decoded(rng.permutation(all_unjoined(graph)), graph.n_nodes)
+        codes = rng.permutation(all_unjoined(graph))
+        return problem.free_pairs(decoded(codes, graph.n_nodes))
+    bound = problem.constraints
+    free = FreePairs.all_of(graph) if bound is None else bound.free_pairs
+    return _shuffled_lazily(free.absent, graph.n_nodes, rng)
+
+
+def _shuffled_lazily(
+    codes: Codes | LazyPairs, n_nodes: int, rng: np.random.Generator
+) -> Iterator[Pair]:
+    """Pairs in random order: all at once if they are few, else drawn without repeats."""
+    if len(codes) <= _DENSE_PAIRS:
+        yield from decoded(rng.permutation(codes[:]), n_nodes)
         return
-    # Too many to list: draw pairs and skip those drawn before or joined.
-    seen: set[Pair] = set()
-    while len(seen) < graph.n_pairs - graph.n_edges:
-        for u, v in rng.integers(n, size=(1024, 2)).tolist():
-            pair = (u, v) if u < v else (v, u)
-            if u != v and pair not in seen and not graph.has_edge(*pair):
-                seen.add(pair)
-                yield pair
+    seen: set[int] = set()
+    while len(seen) < len(codes):
+        drawn = dict.fromkeys(rng.integers(len(codes), size=1024).tolist())
+        ranks = [rank for rank in drawn if rank not in seen]
+        seen.update(ranks)
+        yield from decoded(codes[np.array(ranks, dtype=np.int64)], n_nodes)
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,7 @@ class Brief(Conversation):
                     readings=self.readings,
                     thorough=self.front,
                     in_range=attempt.in_range,
+                    towards=attempt.towards,
                     balanced=balanced,
                     total=total,
                 )
@@ -263,6 +264,7 @@ class Attempt(NamedTuple):
     wide : whether this only allows more places than the attempts before.
     with_all : whether the only places are one region with all regions.
     unbalanced_only : whether this only gives up the number of edges.
+    towards : whether places in which the classes clearly differ must move towards the new class.
     others : True for all accepted classes but the nearest, False for the nearest; None for all.
     """
 
@@ -272,6 +274,7 @@ class Attempt(NamedTuple):
     wide: bool = False
     with_all: bool = False
     unbalanced_only: bool = False
+    towards: bool = True
     others: bool | None = None
 
     def classes(self, problem: Problem) -> list[Problem]:
@@ -283,7 +286,8 @@ class Attempt(NamedTuple):
 def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
     """The searches to try in turn.
 
-    In range, the nearest class first; more places; one region with all regions; out of range.
+    In range, the nearest class first; more places; one region with all regions; in range, but not
+    towards the new class; out of range.
     """
     most = MAX_CELLS if plan.max_cells is None else plan.max_cells
     if plan.in_range != "ignore":
@@ -301,6 +305,7 @@ def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
         if plan.max_cells is None:
             yield Attempt(True, WIDE_CELLS, plan.balance, wide=True)
         yield Attempt(True, most, plan.balance, with_all=True)
+        yield Attempt(True, most, plan.balance, towards=False)
     if plan.in_range != "require":
         yield Attempt(False, most, plan.balance)
         if plan.balance == "auto":
@@ -330,7 +335,7 @@ def find_stable(
     found: list[VerifiedClaim] = []
     try:
         for attempt in attempts(plan, problem):
-            if attempt.wide or attempt.with_all:
+            if attempt.wide or attempt.with_all or not attempt.towards:
                 continue
             for taxonomy in taxonomies:
                 name = None if taxonomy is None else taxonomy.name

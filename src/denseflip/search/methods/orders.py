@@ -16,6 +16,7 @@ import numpy.typing as npt
 from denseflip.graph import Codes, Graph, Pair
 from denseflip.graph.pairs import are_among, count_each
 from denseflip.oracles.background import Contrast
+from denseflip.search.core.problem import Problem
 
 _DENSE_PAIRS = 2_000_000  # up to here all unjoined pairs are sorted at once
 
@@ -34,9 +35,25 @@ class PairScore(Protocol):
 
 def joined(graph: Graph, score: PairScore, *, descending: bool) -> Iterator[Pair]:
     """Edges sorted as tuples (score, (u, v)), ascending or the reverse of that."""
-    codes = graph.codes
+    return _sorted_by(score, graph.codes, graph, descending=descending)
+
+
+def free_unjoined(problem: Problem, score: PairScore, *, descending: bool) -> Iterator[Pair]:
+    """Unjoined pairs that may be added, by (score, pair).
+
+    If the constraints leave few of them, these are sorted; a walk over all pairs of a large graph
+    would hardly meet one.
+    """
+    bound, graph = problem.constraints, problem.graph
+    if bound is None or bound.any_pair or bound.free_pairs.count_absent > _DENSE_PAIRS:
+        return problem.free_pairs(score.unjoined(graph, descending=descending))
+    return _sorted_by(score, bound.free_pairs.absent[:], graph, descending=descending)
+
+
+def _sorted_by(score: PairScore, codes: Codes, graph: Graph, *, descending: bool) -> Iterator[Pair]:
+    """Sorted pairs by (score, pair)."""
     order = _by_value(score.at(codes, graph.n_nodes))
-    yield from decoded(codes[order[::-1] if descending else order], graph.n_nodes)
+    return decoded(codes[order[::-1] if descending else order], graph.n_nodes)
 
 
 def _by_value(values: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
@@ -70,9 +87,7 @@ class NodeSum:
     def unjoined(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
         """Unjoined pairs by (score, pair): all sorted on a small graph, lazily on a large one."""
         if graph.n_pairs <= _DENSE_PAIRS:
-            codes = all_unjoined(graph)
-            order = _by_value(self.at(codes, graph.n_nodes))
-            return decoded(codes[order[::-1] if descending else order], graph.n_nodes)
+            return _sorted_by(self, all_unjoined(graph), graph, descending=descending)
         return self.unjoined_lazily(graph, descending=descending)
 
     def unjoined_lazily(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:

@@ -26,7 +26,7 @@ from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate, MinimalRefine
 from denseflip.search.core.towards import gains_at, ordered
 from denseflip.search.methods.baselines import helpful_changes, shuffled
-from denseflip.search.methods.orders import NodeSum, joined
+from denseflip.search.methods.orders import NodeSum, free_unjoined, joined
 
 _ALL_PAIRS = 2_000_000  # up to here orders hold every pair of the graph
 _LONGEST = 1 << 16  # the length of an order over a larger graph
@@ -193,7 +193,7 @@ def _by_triangles(problem: Problem, *, reverse: bool) -> tuple[Codes, Codes]:
     graph, score = problem.graph, NodeSum(problem.triangles)
     return (
         _codes(problem, joined(graph, score, descending=not reverse)),
-        _codes(problem, score.unjoined(graph, descending=reverse)),
+        _codes(problem, free_unjoined(problem, score, descending=reverse)),
     )
 
 

@@ -25,7 +25,13 @@ from denseflip.search.methods.blocks import (
     StopSearch,
     Turn,
 )
-from denseflip.search.methods.orders import ContrastScore, NodeSum, PairScore, joined
+from denseflip.search.methods.orders import (
+    ContrastScore,
+    NodeSum,
+    PairScore,
+    free_unjoined,
+    joined,
+)
 from denseflip.search.methods.structures import RemainingGraph, Structure
 
 
@@ -81,7 +87,7 @@ class PairDensify(_PairBlock):
 
         def order() -> Iterator[Pair]:
             score = pair_score(state, self.score)
-            return score.unjoined(state.original, descending=self.reverse)
+            return free_unjoined(state.problem, score, descending=self.reverse)
 
         return pair_turn(order, DENSIFY, state)
 
