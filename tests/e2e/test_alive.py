@@ -122,7 +122,7 @@ def test_the_page_says_what_the_classifier_says(visit, tmp_path, preset):
         ("edges-logistic", "g0000", {"readings": ("typical",)}, "typical", "regions"),
         ("edges-logistic", "g0000", {"readings": ("distinctive",)}, "distinctive", "regions"),
         ("regions-logistic", "g0000", {"language": "nodes"}, "any", "nodes"),
-        ("edges-logistic", "g0006", {"language": "nodes"}, "distinctive", "nodes"),
+        ("edges-logistic", "g0000", {"language": "nodes"}, "distinctive", "nodes"),
         ("regions-logistic", "g0000", KEPT, "any", "regions"),
         ("edges-logistic", "g0001", KEPT | {"readings": ("typical",)}, "typical", "regions"),
         (

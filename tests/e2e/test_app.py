@@ -223,7 +223,7 @@ def test_what_if_by_hand(desk, viewport, classifier, subject):
     [
         ("regions-logistic", "g0001", "any"),
         ("edges-logistic", "g0006", "distinctive"),
-        ("sf-knn", "g0011", "typical"),  # the server is queried
+        ("sf-knn", "g0019", "typical"),  # the server is queried
         ("sf-knn", "g0001", "distinctive"),
     ],
 )

@@ -185,12 +185,18 @@ def test_the_objective_of_a_sentence_is_the_default(monkeypatch):
     plain = run()
     parity, third = map(NODES.taxonomy, ("parity", "third"))
     in_range = [taxonomy for taxonomy, attempt in hunts if attempt.in_range]
-    # Cells; then more cells; then one region with all regions.
-    assert in_range == [parity, third, None, third, parity, third, parity]
-    assert [attempt.with_all for _, attempt in hunts[:7]] == [False] * 5 + [True] * 2
-    assert [taxonomy for taxonomy, _ in hunts[7:]] == 2 * [parity, third, None]
+    # Cells; then more cells; then one region with all regions; then not towards the new class.
+    assert in_range == [parity, third, None, third, parity, third, parity, parity, third, None]
+    assert [attempt.with_all for _, attempt in hunts[:10]] == [
+        *[False] * 5,
+        True,
+        True,
+        *[False] * 3,
+    ]
+    assert [attempt.towards for _, attempt in hunts[:10]] == [True] * 7 + [False] * 3
+    assert [taxonomy for taxonomy, _ in hunts[10:]] == 2 * [parity, third, None]
     asked = run(objective="sentence")
-    assert len(hunts) == 26
+    assert len(hunts) == 32
     assert (asked.edits, asked.calls, asked.chosen) == (plain.edits, plain.calls, plain.chosen)
 
 

@@ -69,7 +69,7 @@ def test_robust_answers_keep_their_sentence(i):
     found = explain(DATA.graphs[i], ORACLES["regions-logistic"], "auto", robust=0.9, **GIVEN)
     assert found.as_read.flips >= 57
     assert found.robustness.share >= 0.9
-    assert len(found.as_read.places) <= 2
+    assert len(found.as_read.places) <= 3
 
 
 def test_stable_answers_are_the_same_in_fewer_queries():
