@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from denseflip.story.verification import Verification
 
 Level = Literal["none", "listed", "true"]
+TRUE = "true as read"
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def badge_of(
         return Badge("none", "not tested")
     true = as_read is not None and as_read.true
     pairs = check.claim.language == "pairs"
-    what = "true as read" if true and not pairs else "holds for the listed connections"
+    what = TRUE if true and not pairs else "holds for the listed connections"
     if true and not pairs:
         ranges = {True: "in range", False: "out of range", None: "range not known"}
         what = f"{what}, {ranges[in_range]}"
