@@ -33,7 +33,7 @@ def test_the_first_tutorial_as_a_notebook_that_runs(
         else:
             assert "](" not in cell["source"]  # no link that leads nowhere
             assert "{code-cell}" not in cell["source"]
-    assert "514 more connections" in capsys.readouterr().out
+    assert "523 more connections" in capsys.readouterr().out
     assert (tmp_path / "mouse.html").is_file()
     # A second time it refuses to overwrite.
     assert run(app, ["demo", "--notebook", "--out", str(tmp_path / "new")]) == 1
@@ -61,8 +61,8 @@ def test_the_worked_example_runs_as_it_is_shown(
         assert run(app, line[1:]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Better than chance" in said
-    assert "514 more connections between the left and the right hemisphere" in said
-    assert "514 more connections between the left and the right hemisphere" in " ".join(
+    assert "523 more connections between the left and the right hemisphere" in said
+    assert "523 more connections between the left and the right hemisphere" in " ".join(
         EXAMPLE.split()
     )
     assert (tmp_path / "mouse" / "report.html").is_file()

@@ -184,7 +184,7 @@ def test_the_rest_is_said_to_be_unneeded_only_when_tested() -> None:
     story = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1])))
     assert story.rest == (
         "The whole counterfactual also has 2 more connections between North and South, and 1 "
-        "connection changed elsewhere in the graph, which is not needed to flip the classifier."
+        "connection changed elsewhere, which is not needed to flip the classifier."
     )
     assert describe(found(), NODES).rest is None
 

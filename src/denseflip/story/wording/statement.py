@@ -379,12 +379,11 @@ class Sentences:
                 held += amount.total
         if self.claim.language == "nodes" or not 0 < len(also) <= _REST_NAMES:
             return (
-                f"The whole counterfactual also changes {self.words.count(others)} "
-                f"{self.words.rest}, "
+                f"The whole counterfactual also changes {self.words.count(others)} elsewhere, "
                 "which is not needed to flip the classifier."
             )
         unsaid = others - total(also)
-        more = f", and {self.words.count(unsaid)} changed {self.words.rest}" if unsaid else ""
+        more = f", and {self.words.count(unsaid)} changed elsewhere" if unsaid else ""
         said = (
             self.wording("any").clause(also)
             if self.words.counts
