@@ -119,7 +119,10 @@ def test_a_shared_change_says_for_whom_it_is_in_range() -> None:
         return replace(base, shared=(change,)).statement
 
     everybody = said(in_range=half.flipped, balanced=True)
-    assert "5 more connections between X and Y and as many fewer elsewhere in the graph, flips 4" in everybody
+    assert (
+        "5 more connections between X and Y and as many fewer elsewhere in the graph, flips 4"
+        in everybody
+    )
     assert "It is in range for all 4 of them." in everybody
     fallen = said(fallback=True)
     assert "It is in range for none of them: no shared change in range was found." in fallen
