@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from denseflip.classifiers.evaluation import Confounding
@@ -281,10 +281,13 @@ def chips_of(story: Story) -> tuple[Chip, ...]:
 def shown_marks(story: Story) -> tuple[Chip, ...]:
     """The marks beside the sentence, without what a line above the sentence says already.
 
-    That is a classifier that is not better than chance (`distrust_words`).
+    That is a classifier that is not better than chance (`distrust_words`), and what follows from
+    it: that a sentence which is not stable says nothing about the groups.
     """
     marks = marks_of(story)
-    return marks[1:] if distrust_words(story.evaluation) else marks
+    if not distrust_words(story.evaluation):
+        return marks
+    return (*marks[1:-1], replace(marks[-1], meaning="")) if marks else ()
 
 
 def confidence_words(story: Story) -> str:

@@ -346,7 +346,9 @@ def test_the_strip_labels_its_shading_and_says_by_whom_the_dots_are_classified()
 
 def test_a_classifier_at_chance_is_said_once_above_the_sentence():
     text = make_page(story(PLACE, evaluation=CHANCE), interactive=False)
-    said = "This classifier is no better than guessing (50 % on held-out graphs): do not interpret"
+    said = (
+        "This classifier is no better than guessing (50 % of unseen graphs right): its explanations"
+    )
     assert text.count(said) == 1
     assert text.index(said) < text.index("<blockquote")
     assert "the classifier is at chance: " not in text.partition('class="folds"')[0]

@@ -53,7 +53,7 @@ def distrust_words(evaluation: Any) -> str | None:
     if judged_better(evaluation) is not False:
         return None
     share = known(evaluation, "accuracy")
-    figure = "" if share is None else f" ({100 * share:.0f} % on held-out graphs)"
+    figure = "" if share is None else f" ({100 * share:.0f} % of unseen graphs right)"
     if known(evaluation, "plain_level") == "better":
         return (
             f"This classifier does not beat its confounds{figure}: its explanations may describe "
@@ -64,7 +64,10 @@ def distrust_words(evaluation: Any) -> str | None:
             f"This classifier is not clearly better than guessing{figure}: treat its explanations "
             "as hypotheses."
         )
-    return f"This classifier is no better than guessing{figure}: do not interpret its explanations."
+    return (
+        f"This classifier is no better than guessing{figure}: its explanations show how it "
+        "decides, not how the groups differ."
+    )
 
 
 def badge_of(
