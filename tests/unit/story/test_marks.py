@@ -24,6 +24,7 @@ MAY = "A classifier trained on other subjects may decide for other reasons."
         (15, 20, None, "holds for some retrained classifiers: 15 of 20", MAY),
         (10, 20, None, "holds for some retrained classifiers: 10 of 20", MAY),
         (9, 20, False, "holds for few retrained classifiers: 9 of 20", "this one classifier"),
+        (0, 20, False, "holds for no retrained classifier: 0 of 20", "this one classifier"),
         (0, 0, None, UNTESTED, MAY),
     ],
 )

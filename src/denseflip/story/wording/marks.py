@@ -126,4 +126,5 @@ def stability_mark(story: Story) -> Mark:
         meant = f"A classifier trained on other {members} may decide for other reasons."
         return Mark(None, f"holds for some retrained classifiers: {figure}", meant)
     meant = "It explains this one classifier. Do not read it as a difference between the groups."
-    return Mark(False, f"holds for few retrained classifiers: {figure}", meant)
+    which = "few retrained classifiers" if seen.holds else "no retrained classifier"
+    return Mark(False, f"holds for {which}: {figure}", meant)
