@@ -16,6 +16,7 @@ from denseflip import (
     describe,
     explain,
     load_dataset,
+    plot_circle,
     plot_comparison,
     plot_connectome,
     plot_reference,
@@ -49,6 +50,7 @@ def mouse() -> None:
     save(plot_region_matrix(explain_and_describe(subject, oracle, "dat")), "mouse-dat-matrix")
     story = explain_and_describe(subject, oracle_for(subject, "regions-logistic"))
     save(plot_reference(story), "mouse-reference")
+    save(plot_circle(story, regions="region"), "mouse-circle")
     title = "Every dot is a mouse"  # the landing page and the README
     save(plot_reference(story, title=title), "mouse-hero", dpi=200)
     save(plot_reference(story, title=title, narrow=True), "mouse-hero-phone", dpi=200)

@@ -138,7 +138,7 @@ def views(aut: Dataset | None) -> list[View]:
         View("mouse-matrix", mouse, "matrix"),
         View("mouse-list", mouse, "edits"),
         View("not-found", mouse | {"max_edits": 3, "budget": 60}),
-        View("out-of-range", mouse | {"budget": 5}),
+        View("out-of-range", mouse | {"method": "tri"}),
         View("what-if", mouse, "whatif"),
         View("front", mouse | {"front": True}),
         View("many", many),

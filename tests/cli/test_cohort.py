@@ -34,7 +34,7 @@ def test_statement_page_tables_and_pictures(capsys: pytest.CaptureFixture[str]) 
     said = capsys.readouterr()
     assert said.out.startswith("regions-logistic on toy: Better than chance")
     assert "more of them move the answer towards B" in said.out
-    assert "20 labellings of 10 patients each: about" in said.err  # told before, and not asked
+    assert "20 labellings of 10 subjects each: about" in said.err  # told before, and not asked
     names = {path.name for path in Path("out").iterdir()}
     assert names >= {
         "index.html", "cohort.json", "cells.tsv", "patients.tsv", "matrix.png", "chords.png",
@@ -168,7 +168,7 @@ def test_killed_without_warning_and_continued_gives_the_same(
     assert 0 < left < 20
     assert not Path("killed/index.html").exists()
     assert run(app, [*words, "killed"]) == 0  # no lock is left in the way
-    assert f"{left} labellings of 4 patients each" in capsys.readouterr().err
+    assert f"{left} labellings of 4 subjects each" in capsys.readouterr().err
     assert run(app, [*words, "whole"]) == 0
     for name in ("cohort.json", "cells.tsv", "patients.tsv", "index.html"):
         assert (Path("killed") / name).read_bytes() == (Path("whole") / name).read_bytes()

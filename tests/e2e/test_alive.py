@@ -246,7 +246,9 @@ def test_the_number_of_connections_is_kept_on_request(visit, tmp_path):
     page = seen.page
     open_whatif(page)
     page.click(".wi-tools >> text=Original")
-    box = page.get_by_label("Keep the number of connections (as many change elsewhere)")
+    box = page.get_by_label(
+        "Keep the number of connections (as many change outside the places chosen)"
+    )
     assert not box.is_checked()
     page.select_option("[aria-label='first region']", label="Front")
     page.select_option("[aria-label='second region']", label="Back")
@@ -283,7 +285,10 @@ def test_the_number_of_connections_is_kept_on_request(visit, tmp_path):
             )
         page.locator(f"[data-cell='{cell}'] .wi-more input[type=number]").fill("2")
         page.keyboard.press("Enter")
-    assert "would have to be removed elsewhere, and only 0 can be" in page.inner_text(".wi-error")
+    assert (
+        "would have to be removed outside the places chosen, and only 0 can be"
+        in page.inner_text(".wi-error")
+    )
     page.click(".wi-save")  # there is nothing to save
     assert page.locator(".wi-saved tbody tr").count() == 0
     box.uncheck()

@@ -287,7 +287,9 @@ def test_what_if_keeps_the_number_of_connections_if_the_sentence_does(desk, serv
         "flips => document.getElementById('whatif').dataset.flips === flips",
         arg=f"{test['flips']}/{test['draws']}",
     )
-    box = page.get_by_label("Keep the number of connections (as many change elsewhere)")
+    box = page.get_by_label(
+        "Keep the number of connections (as many change outside the places chosen)"
+    )
     assert box.is_checked()
     assert "outside the places chosen" in page.inner_text("#whatif")
     page.click(".wi-tools >> text=Redraw")

@@ -11,6 +11,9 @@ import pytest
 
 from denseflip import view_connectome
 from denseflip.graph import Nodes
+from denseflip.report.circle import circle_layout
+from denseflip.report.ribbons import ribbons_of
+from denseflip.report.scene import make_scene
 from stories import brain_nodes, complete, make_story, plain_nodes, sided_nodes
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -223,6 +226,13 @@ def test_a_circle_with_many_edits_has_a_ribbon_for_each_place_and_direction(visi
     drawn = page.evaluate(f"{PICTURE}.drawn.map(({{ kind, n, width }}) => [kind, n, width])")
     assert [ribbon[:2] for ribbon in drawn] == [["removed", 105], ["added", 84]]
     assert drawn[0][2] / drawn[1][2] == pytest.approx(105 / 84)  # one scale
+    scene = make_scene(story)
+    ribbons = ribbons_of(scene, circle_layout(scene))  # those of the static figure
+    angles = page.evaluate(f"{PICTURE}.drawn.map(({{ angles }}) => angles)")
+    radius = page.evaluate(f"{PICTURE}.layout.radius")
+    for ribbon, mine, (_, _, width) in zip(ribbons, angles, drawn, strict=True):
+        assert ribbon.angles == pytest.approx(mine, abs=2e-4)
+        assert ribbon.width == pytest.approx(width / radius, abs=2e-4)
     texts = {label["text"] for label in page.evaluate(f"{PICTURE}.labels")}
     assert {"−105", "+84"} <= texts
     middle = f"""() => {{ const p = {PICTURE}.drawn[1].path;

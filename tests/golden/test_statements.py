@@ -76,7 +76,7 @@ def test_adhd_22_names_the_occipital_lobe(brain_data) -> None:
 @pytest.mark.data
 def test_bip_9_in_plain_words_says_how_much_and_for_what_it_holds(brain_data) -> None:
     assert patient("bip", 9, words="auto").statement == (
-        "If patient 9 had 18 more connections in the Posterior Fossa (27 → 45 of 325), it would "
+        "If subject 9 had 18 more connections in the Posterior Fossa (27 → 45 of 325), it would "
         "have been classified as Bipolar – for the 18 connections listed, not for just any others "
         "there."
     )

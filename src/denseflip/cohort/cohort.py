@@ -34,7 +34,6 @@ from denseflip.story.wording.vocabulary import Vocabulary
 
 Correction = Literal["max", "bh"]
 CORRECTIONS = ("max", "bh")
-_NOUNS = {"Patient": "subjects", "Mouse": "mice", "Subject": "subjects"}
 _KEYS = ("verdict", "in_range", "stability")  # properties that files contain
 Verdict = Literal["named", "nothing", "chance", "confounded", "untested"]
 
@@ -127,7 +126,7 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
     agreement : rank correlation between what the classifier uses and how the groups differ.
     null_agreement : its median under permuted labels.
     questions : total number of queries.
-    noun, units : the words for patients and connections.
+    noun, units, whole : the words for subjects, connections, and the whole that a graph shows.
     notes : notes on the analysis, one sentence each.
     held : the confounds within which labels were permuted.
     """
@@ -159,6 +158,7 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
     questions: int
     noun: str = "graphs"
     units: str = "edges"
+    whole: str = "graph"
     notes: tuple[str, ...] = field(default=())
     held: tuple[str, ...] = ()
 
@@ -441,8 +441,9 @@ def assemble(
         agreement=agree[0],
         null_agreement=float(np.median(known)) if known else None,
         questions=questions,
-        noun=_NOUNS.get(words.subject, "graphs"),
+        noun=words.members,
         units=words.units,
+        whole=words.thing,
         notes=tuple(notes),
         held=held_by(dataset, settings)[0] if null else (),
     )

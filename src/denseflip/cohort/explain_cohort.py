@@ -51,7 +51,8 @@ from denseflip.runs.sources import (
 )
 
 PERMUTATIONS = 200  # of the labels, if the classifier can be retrained
-_PILOT = 4  # patients explained for the estimate
+_PILOT = 4  # subjects explained for the estimate, under each of …
+_PERMUTED = 2  # … the true labels and this many permutations
 _PER_PERSON = 16  # queries of the shared change per cell and patient: two directions, 8 levels
 
 Progress = Callable[[int, int], None]
@@ -59,7 +60,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated cost of a cohort, measured on a few patients.
+    """Estimated cost of a cohort, measured on a few subjects under true and permuted labels.
 
     Attributes
     ----------
@@ -85,7 +86,7 @@ class Estimate:
         minutes = self.wall / 60
         time_words = f"{minutes:.0f} min" if minutes >= 2 else f"{max(1, round(self.wall))} s"
         return (
-            f"{self.labellings} labellings of {self.patients} patients each: about "
+            f"{self.labellings} labellings of {self.patients} subjects each: about "
             f"{self.questions:,} queries and {time_words} on {self.workers} "
             f"worker{'' if self.workers == 1 else 's'}."
         )
@@ -285,7 +286,11 @@ def estimate_cohort(
     *,
     workers: int = 1,
 ) -> Estimate:
-    """Explain a few patients and estimate the cost of all labellings."""
+    """Explain a few subjects and estimate the cost of all labellings.
+
+    Under permuted labels most searches are short, because subjects who are classified wrongly are
+    not explained. So both kinds of labelling are tried.
+    """
     spent = {"fit": 0.0, "fits": 0}
     made: Any = fit_of(oracle) if refit else load_oracle_of(oracle, dataset)
 
@@ -296,19 +301,29 @@ def estimate_cohort(
         spent["fits"] += 1
         return trained
 
+    def pilot(numbers: Sequence[int]) -> tuple[float, float]:
+        """Seconds and queries per subject under some labellings, without training."""
+        started, fitted = time.perf_counter(), spent["fit"]
+        found = [
+            run_labelling(dataset, few, timed if refit else made, i, judged=False) for i in numbers
+        ]
+        people = max(1, sum(labelling.explained for labelling in found))
+        seconds = time.perf_counter() - started - (spent["fit"] - fitted)
+        return seconds / people, sum(labelling.questions for labelling in found) / people
+
     few = replace(settings, patients=_PILOT)
-    started = time.perf_counter()
-    found = run_labelling(dataset, few, timed if refit else made, 0, judged=False)
-    per_patient = (time.perf_counter() - started - spent["fit"]) / max(1, found.explained)
+    per_person, asked = pilot([0])
+    null = labellings - 1
+    per_null, asked_null = pilot(range(1, 1 + min(null, _PERMUTED))) if null else (0.0, 0.0)
     per_fit = spent["fit"] / max(1, spent["fits"])
     group = group_of(dataset, settings)
     everybody = len(dataset) if group is None else dataset.labels.count(group)
     n = everybody if settings.patients is None else min(settings.patients, everybody)
-    asked = found.questions / max(1, found.explained)
     shared = _PER_PERSON * len(cells_of(dataset, settings)) * everybody
-    seconds = labellings * (n * per_patient + settings.folds * per_fit)
-    seconds += shared * per_patient / max(1.0, asked)
-    return Estimate(labellings, n, round(labellings * n * asked + shared), seconds, workers)
+    questions = n * (asked + null * asked_null) + shared
+    seconds = n * (per_person + null * per_null) + labellings * settings.folds * per_fit
+    seconds += shared * per_person / max(1.0, asked)
+    return Estimate(labellings, n, round(questions), seconds, workers)
 
 
 # ---- results --------------------------------------------------------------------------------

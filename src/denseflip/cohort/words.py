@@ -120,7 +120,10 @@ def _believable(cohort: Cohort) -> Iterator[str]:
         text += "; otherwise none in range was found"
     if seen.balanced:
         kept = _share(seen.balanced, seen.told)
-        text += f", and {kept} keep the number of {cohort.units}: as many change elsewhere"
+        text += (
+            f", and {kept} keep the number of {cohort.units}: as many change elsewhere in the "
+            f"{cohort.whole}"
+        )
     yield f"{text[0].upper()}{text[1:]}."
     if seen.stability is not None:
         text = (
@@ -293,7 +296,7 @@ def change_words(cohort: Cohort, half: HalfChange) -> str:
     text = " and ".join(parts)
     net = sum(half.amounts.values())
     if half.balanced and net:
-        text += f" and as many {'fewer' if net > 0 else 'more'} elsewhere"
+        text += f" and as many {'fewer' if net > 0 else 'more'} elsewhere in the {cohort.whole}"
     return text
 
 

@@ -253,27 +253,41 @@ def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: f
     ``segments`` has two points per straight line, or three per curve (the middle one is the control
     point).
     """
+    width, opacity = line_style(sum(len(s) for s in segments.values()))
+    for kind in ("added", "removed"):
+        if len(segments[kind]):
+            draw_kind(ax, kind, segments[kind], width * size, opacity)
+
+
+def draw_kind(
+    ax: Any, kind: str, segments: npt.NDArray[np.float64], widths: Any, opacity: float
+) -> None:
+    """Draw lines or curves of one kind of edit, as `draw_edges` does.
+
+    ``widths`` is one width in points, or one for each; dashes of wide lines keep a readable length.
+    """
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path
 
-    width, opacity = line_style(sum(len(s) for s in segments.values()))
     looks: dict[str, dict[str, Any]] = {
         "added": {"edgecolors": ADDED, "linestyles": "solid", "zorder": 2},
         "removed": {"edgecolors": REMOVED, "linestyles": [REMOVED_DASH], "zorder": 3},
     }
-    for kind, look in looks.items():
-        if len(segments[kind]):
-            curved = segments[kind].shape[1] == 3
-            codes = [Path.MOVETO, Path.CURVE3, Path.CURVE3] if curved else None
-            lines = PathCollection(
-                [Path(points, codes) for points in segments[kind]],
-                facecolors="none",
-                linewidths=width * size,
-                alpha=opacity,
-                **look,
-            )
-            lines.set_gid(kind)
-            ax.add_collection(lines, autolim=False)
+    look = looks[kind]
+    if kind == "removed" and np.ndim(widths):  # matplotlib multiplies dashes by the width
+        on, off = np.clip(0.4 * widths, 2.5, 5), np.clip(0.25 * widths, 1.7, 2.5)
+        look["linestyles"] = [(0, (a, b)) for a, b in zip(on / widths, off / widths, strict=True)]
+    curved = segments.shape[1] == 3
+    codes = [Path.MOVETO, Path.CURVE3, Path.CURVE3] if curved else None
+    lines = PathCollection(
+        [Path(points, codes) for points in segments],
+        facecolors="none",
+        linewidths=widths,
+        alpha=opacity,
+        **look,
+    )
+    lines.set_gid(kind)
+    ax.add_collection(lines, autolim=False)
 
 
 def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: float = 1.0) -> None:

@@ -39,9 +39,9 @@ def headline_of(cohort: Cohort) -> str:
 def cohort_marks(cohort: Cohort) -> tuple[Chip, ...]:
     """How far to trust the result: the classifier, how many were explained, and the test."""
     better, share = judged_better(cohort.evaluation), known(cohort.evaluation, "accuracy")
-    figure = "" if share is None else f": {100 * share:.0f} % of held-out {cohort.noun}"
+    figure = "" if share is None else f": {100 * share:.0f} % of unseen {cohort.noun} right"
     names = {
-        True: ("good", "better than chance"),
+        True: ("good", "classifier better than chance"),
         False: ("listed", "classifier not better than chance"),
         None: ("plain", "classifier not evaluated"),
     }

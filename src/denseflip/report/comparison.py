@@ -21,7 +21,7 @@ from denseflip.report.canvas import (
     words,
     write_headline,
 )
-from denseflip.report.circle import draw_circle
+from denseflip.report.circle_drawing import draw_circle
 from denseflip.report.palette import ADDED, QUIET, REMOVED_INK
 from denseflip.report.region_charts import bar_regions, bar_table, draw_bars
 from denseflip.report.scene import MAX_EDGES, Scene, as_story, make_scene, status_words

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from denseflip.classifiers.evaluation import Confounding
-from denseflip.report.front import STABLE, language_words
+from denseflip.report.front import language_words
 from denseflip.report.html import Fact
 from denseflip.report.scene import status_words
-from denseflip.report.strip_layout import range_words
-from denseflip.story.wording.badge import distrust_words, judged_better, known
+from denseflip.story.wording.badge import TRUE, distrust_words, judged_better
+from denseflip.story.wording.marks import marks_of_story
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
-UNTESTED = "stability: not tested"
 _UNSET = "not set"
 _SHOWN = ("preset", "features", "estimator", "dataset", "task", "n_graphs", "n_nodes", "seed")
 
@@ -242,10 +241,14 @@ _CHIPS = {"true": "good", "listed": "listed", "none": "plain"}  # a badge's leve
 
 @dataclass(frozen=True)
 class Chip:
-    """A short framed label about the result, styled ``good``, ``listed`` or ``plain``."""
+    """A short framed label about the result, styled ``good``, ``listed`` or ``plain``.
+
+    ``meaning`` says what it means for the reader: as a tooltip, and below a label that warns.
+    """
 
     kind: str
     text: str
+    meaning: str = ""
 
     @property
     def name(self) -> str:
@@ -259,12 +262,15 @@ class Chip:
 
 
 def badge_chip(story: Story) -> Chip:
-    """How far to trust a story, in one label; the status of the search if nothing was found."""
+    """How far to trust a story, in one label beside whether the sentence is true as read.
+
+    It is the status of the search if nothing was found.
+    """
     if not story.result.found:
         return Chip("plain", status_words(story))
     badge = story.badge
     doubted = judged_better(story.evaluation) is False  # readers must not overlook this
-    return Chip("listed" if doubted else _CHIPS[badge.level], badge.text)
+    return Chip("listed" if doubted else _CHIPS[badge.level], badge.text.removeprefix(f"{TRUE}, "))
 
 
 def chips_of(story: Story) -> tuple[Chip, ...]:
@@ -275,10 +281,13 @@ def chips_of(story: Story) -> tuple[Chip, ...]:
 def shown_marks(story: Story) -> tuple[Chip, ...]:
     """The marks beside the sentence, without what a line above the sentence says already.
 
-    That is a classifier that is not better than chance (`distrust_words`).
+    That is a classifier that is not better than chance (`distrust_words`), and what follows from
+    it: that a sentence which is not stable says nothing about the groups.
     """
     marks = marks_of(story)
-    return marks[1:] if distrust_words(story.evaluation) else marks
+    if not distrust_words(story.evaluation):
+        return marks
+    return (*marks[1:-1], replace(marks[-1], meaning="")) if marks else ()
 
 
 def confidence_words(story: Story) -> str:
@@ -292,21 +301,14 @@ def confidence_words(story: Story) -> str:
 def marks_of(story: Story) -> tuple[Chip, ...]:
     """Each reason to trust a story, or not, with its figure; empty if nothing was found.
 
-    In this order: the classifier is better than chance, the sentence is true as read, in range, and
-    stable. Marks are green only together: if the sentence is true as read and in range and the
-    classifier better than chance. A mark that fails is styled ``listed``.
+    Marks are green only together: if the sentence is true as read and in range and the classifier
+    better than chance. A mark that fails is styled ``listed``.
     """
     if not story.result.found:
         return ()
-    green = story.badge.level == "true"
-    looks = {True: "good" if green else "plain", False: "listed", None: "plain"}
-    marks = (
-        _classifier_mark(story),
-        _read_mark(story),
-        (story.in_range, range_words(story)),
-        _stability_mark(story),
-    )
-    return tuple(Chip(looks[passed], text) for passed, text in marks if text)
+    passed = "good" if story.badge.level == "true" else "plain"
+    looks = {True: passed, False: "listed", None: "plain"}
+    return tuple(Chip(looks[m.passed], m.text, m.meaning) for m in marks_of_story(story))
 
 
 def decision_of(story: Story) -> Chip | None:
@@ -322,43 +324,6 @@ def decision_of(story: Story) -> Chip | None:
         return None
     same = "Classified correctly: t" if story.correct else "T"
     return Chip("plain", f"{same}he data set says {story.true_class}.")
-
-
-def _read_mark(story: Story) -> tuple[bool | None, str]:
-    """Whether the sentence is true as read, and in how many redraws."""
-    test = story.as_read
-    if not story.verified:
-        return None, "not tested"
-    if test is None or not test.draws:
-        return False, "holds for the listed connections"
-    tries = "no other choice" if test.only else f"{test.flips:,} of {test.draws:,} redraws"
-    return test.true, f"{'true as read' if test.true else 'true of those listed only'}: {tries}"
-
-
-def _stability_mark(story: Story) -> tuple[bool | None, str]:
-    """For how many classifiers trained again the sentence holds: for most, for many, for few."""
-    seen = story.stability
-    if seen is None or not seen.agreeing:
-        return None, UNTESTED
-    figure = f"{seen.holds:,} of {seen.agreeing:,} retrained classifiers"
-    if seen.holds >= STABLE * seen.agreeing:
-        return True, f"stable: {figure}"
-    if 2 * seen.holds >= seen.agreeing:
-        return None, f"partly stable: {figure}"
-    return False, f"not stable: {figure}"
-
-
-def _classifier_mark(story: Story) -> tuple[bool | None, str]:
-    """Whether the classifier is better than chance, and its accuracy on held-out graphs."""
-    better, share = judged_better(story.evaluation), known(story.evaluation, "accuracy")
-    figure = "" if share is None else f": {100 * share:.0f} % of held-out graphs"
-    if better:
-        return True, f"better than chance{figure}"
-    if better is False:  # the badge says why
-        return False, f"{story.badge.text}{figure}"
-    if story.evaluation is None:
-        return None, "classifier: not evaluated"
-    return None, "classifier: evaluated on graphs it may have seen"
 
 
 def tiles_of(story: Story) -> tuple[Fact, ...]:

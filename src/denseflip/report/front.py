@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from denseflip.report.strip_layout import Strip, make_strip
+from denseflip.story.wording.marks import STABLE
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
-STABLE = 0.8  # share of retrained classifiers from which a sentence is called stable
 LISTED = 40  # maximum length of a list on the page; the data contain all
 _FRONT = (
     "Choose an answer",
@@ -173,12 +173,12 @@ def truth_words(story: Story) -> str:
     if story.language == "pairs" and story.verified:
         return "every connection is named"
     if test is None or not test.draws:
-        return "not tested as read"
-    what = f"true of {_meant(test.reading, story)}" if test.true else "true of those listed only"
+        return f"not tested on other {story.vocabulary.units}"
+    what = f"holds for {_meant(test.reading, story) if test.true else 'those listed only'}"
     stable = ""
     if story.stability is not None and story.stability.agreeing:
         seen = story.stability
-        stable = f"; holds for {seen.holds} of {seen.agreeing} classifiers trained again"
+        stable = f"; {seen.holds} of {seen.agreeing} retrained classifiers agree"
     if test.only:
         return f"{what}: there is no other choice of the same size{stable}"
     return f"{what}: {test.flips} of {test.draws} random choices flip the answer{stable}"

@@ -13,6 +13,7 @@ from denseflip.report.front import Told, read_cell, told
 from denseflip.report.html import Context, Fact
 from denseflip.report.page import LIMITS
 from denseflip.report.strip_layout import SmallStrip, make_small_strip
+from denseflip.story.wording.marks import HOLDS
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -102,7 +103,7 @@ def make_index(
         method=method,
         oracle=oracle,
         tiles=many_tiles(entries),
-        columns=(*_COLUMNS, "queries", "true as read"),
+        columns=(*_COLUMNS, "queries", HOLDS),
         rows=tuple(_row(entry, (links or {}).get(entry.id, "")) for entry in entries),
         strips=_STRIPS if any(story.reference for story in stories) else "",
         files=tuple(Fact(file, what) for file, what in (files or {}).items()),
@@ -126,7 +127,7 @@ def many_tiles(entries: Sequence[Any]) -> tuple[Fact, ...]:
         edits = statistics.median(story.result.distance for story in found)
         cells = statistics.median(len(story.claim.amounts) for story in found)
         tiles += [
-            Fact("sentences true as read", f"{true:,} of {len(found):,}"),
+            Fact("sentences that hold for any such connections", f"{true:,} of {len(found):,}"),
             Fact("sentences in range", f"{inside:,} of {len(found):,}"),
             Fact("places named, median", f"{cells:g}"),
             Fact("edits, median", f"{edits:,.0f}"),

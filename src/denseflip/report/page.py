@@ -47,6 +47,7 @@ from denseflip.report.scene import MAX_EDGES, Scene, as_story, headline, make_sc
 from denseflip.report.strip_layout import SmallStrip, Strip, make_small_strip, make_strip
 from denseflip.report.view import view_data, with_all_edits
 from denseflip.story.wording.badge import distrust_words
+from denseflip.story.wording.marks import HOLDS
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -62,7 +63,7 @@ _HEADINGS = {  # columns of the table of edits, between the change and whether i
     "weight_after": "weight after",
 }
 _PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib")
-_COMPARED = ("method", "status", "removed", "added", "distance", "queries", "named", "as read")
+_COMPARED = ("method", "status", "removed", "added", "distance", "queries", "named", HOLDS)
 LIMITS = (
     "It describes the classifier, not the disease or the trait: it says what would change this "
     "classifier's answer, however good or poor the classifier is.",
@@ -421,8 +422,8 @@ def _unnamed_words(story: Story) -> str:
         if every
     ]
     return (
-        f"The sentence names {' and '.join(sides)}. The others are elsewhere and are not needed to "
-        "change the answer."
+        f"The sentence names {' and '.join(sides)}. The others lie in other places and are not "
+        "needed to change the answer."
     )
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from denseflip.graph import Taxonomy
 from denseflip.report.canvas import png_bytes, svg_text
+from denseflip.report.circle import circle_layout
 from denseflip.report.comparison import plot_comparison
 from denseflip.report.html import data_uri
 from denseflip.report.plot import plot_connectome, plot_region_matrix, plot_regions
+from denseflip.report.ribbons import has_ribbons
 from denseflip.report.scene import Scene
 
 if TYPE_CHECKING:
@@ -73,7 +75,9 @@ def story_figures(
     circle = "on a circle of nodes" + (" sorted by region" if scene.has_regions else "")
     place = "on a glass brain" if scene.in_mni else circle
     caption = f"The edits{state}, {place}: removed red and dashed, added blue and solid."
-    if note:
+    if not scene.in_mni and has_ribbons(scene, circle_layout(scene)):
+        caption += " A ribbon stands for all edits between two regions; its width is their number."
+    elif note:
         caption += f" {note}"
     large = story.result.original.n_nodes > MOST_NODES
     connectome = None

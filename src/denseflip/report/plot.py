@@ -26,7 +26,8 @@ from denseflip.report.canvas import (
     words,
     write_headline,
 )
-from denseflip.report.circle import ALL_NAMED, draw_circle
+from denseflip.report.circle import circle_layout
+from denseflip.report.circle_drawing import ALL_NAMED, draw_circle
 from denseflip.report.palette import QUIET
 from denseflip.report.region_charts import (
     BARS,
@@ -38,6 +39,7 @@ from denseflip.report.region_charts import (
     draw_matrix,
     touched_regions,
 )
+from denseflip.report.ribbons import has_ribbons
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
 
 if TYPE_CHECKING:
@@ -111,32 +113,47 @@ def plot_circle(
     regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     labels: bool | None = None,
+    ribbons: bool | None = None,
     title: str | None = None,
     path: str | Path | None = None,
     force: bool = False,
     ax: Any = None,
     narrow: bool = False,
 ) -> Any:
-    """Draw the edits as chords of a circle of nodes, sorted by region, left and right mirrored.
+    """Draw the edits on a circle of nodes, sorted by region, left and right mirrored.
 
-    Parameters are those of `plot_connectome`.
+    Up to 150 edits are chords. More edits between regions are ribbons, as on the page: one for all
+    edits of a kind between two regions (on one side), as wide as their number.
+
+    Parameters
+    ----------
+    story, nodes, regions, max_edges, labels, title, path, force, ax, narrow : as in
+        `plot_connectome`. Ribbons count all edits.
+    ribbons : draw ribbons; None does so if there are many edits.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     need("matplotlib")
     scene = make_scene(story, nodes=nodes, regions=regions, max_edges=max_edges, title=title)
+    whole = make_scene(story, nodes=nodes, regions=regions, title=title)
+    wide = has_ribbons(whole, circle_layout(whole)) if ribbons is None else ribbons
+    scene = whole if wide else scene
     few = len(scene.touched) <= LABELLED
     if not scene.has_regions:
         few = few or scene.nodes.n_nodes <= ALL_NAMED
     named = few if labels is None else labels
     with style():
         if ax is not None:
-            draw_circle(ax, scene, labels=named)
+            draw_circle(ax, scene, labels=named, ribbons=wide)
             inside(ax, scene)
             return save_figure(ax.figure, path, force=force)
         longest = max((min(len(r), 34) for r in scene.taxonomy.regions), default=0)
         width = 6.6 if named or not scene.has_regions else 5.9 + 2 * 0.085 * longest
         width, body = (NARROW, NARROW - 0.15) if narrow else (width, 5.9)
         figure, host = framed(scene, width, body, regions=named or narrow)
-        draw_circle(host, scene, labels=named, narrow=narrow)
+        draw_circle(host, scene, labels=named, narrow=narrow, ribbons=wide)
     return save_figure(figure, path, force=force)
 
 

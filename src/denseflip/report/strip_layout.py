@@ -402,32 +402,3 @@ def _alt(story: Story, place: PlaceReference, name: str) -> str:
     if place.in_range is None:
         return f"{text}Whether in range is not known."
     return text + ("Out of range." if place.is_out else "In range.")
-
-
-def range_words(story: Story) -> str:
-    """Whether the change is in range, with its figure; empty if the question does not arise."""
-    places = story.reference
-    if not story.result.found or story.language == "pairs":
-        return ""
-    if story.in_range is None:
-        n = len(places[0].group) if places else 0
-        return f"range not known: {n} reference graph{'' if n == 1 else 's'}"
-    said = "in range" if story.in_range else "out of range"
-    n = len(places) if story.in_range else sum(place.is_out for place in places)
-    if not n:
-        return f"{said}: number of {story.vocabulary.units} in all"
-    if len(places) > 1:
-        return f"{said}: {n} of {len(places)} places"
-    one = places[0]
-    assert one.low is not None
-    assert one.high is not None
-    interval = f"{one.low:,}–{one.high:,}"
-    inside = one.low <= one.after <= one.high
-    if story.in_range:
-        how = "within" if inside else "towards"
-        return f"{said}: {one.after:,} {how} {interval}"
-    if inside and one.exceeds and "difference" not in one.exceeds:
-        return f"{said}: more of the {story.vocabulary.units} meant than real graphs have"
-    if inside:
-        return f"{said}: changed by more than real graphs differ"
-    return f"{said}: {one.after:,} outside {interval}"

@@ -19,9 +19,10 @@ from denseflip.checks import check_new_file
 from denseflip.files import write_whole
 from denseflip.graph import Nodes, Taxonomy
 from denseflip.report.brain import packed_surface
-from denseflip.report.circle import circle_layout
+from denseflip.report.circle import BEND, circle_layout
 from denseflip.report.html import Context
 from denseflip.report.palette import on_dark
+from denseflip.report.ribbons import RIBBONS
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
 from denseflip.story.wording.naming import readable
 
@@ -223,6 +224,8 @@ def circle_data(scene: Scene) -> dict[str, Any]:
             for g in circle.groups
         ],
         "sided": any(g.side for g in circle.groups),
+        "bend": BEND,
+        "ribbons": RIBBONS,
     }
 
 

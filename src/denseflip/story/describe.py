@@ -76,7 +76,7 @@ def describe(
     vocabulary : ``"auto"``, one of ``"brain"``, ``"connectome"``, ``"network"``, ``"mouse"``,
         ``"graph"``, ``"paper"``, or a custom `Vocabulary`. ``"auto"`` names connections or edges
         with their numbers; ``"paper"`` names activation, as the paper does.
-    subject : the owner of the graph: ``"Patient 9"``; a number gets the vocabulary's noun in front,
+    subject : the owner of the graph: ``"Subject 9"``; a number gets the vocabulary's noun in front,
         an id such as ``"control-03"`` is used unchanged.
     class_names : name of each label, as a mapping, or as a sequence for the labels 0, 1, 2 …; by
         default those of the oracle.

@@ -40,7 +40,7 @@ class Story:
     ----------
     result : the result of the search.
     nodes : names, regions and coordinates of the nodes.
-    subject : the owner of the graph, for example ``Patient 9``.
+    subject : the owner of the graph, for example ``Subject 9``.
     class_names : label → name.
     verification : the claim of the sentence, and how it was tested.
     vocabulary : its words.
@@ -272,8 +272,8 @@ class Story:
         """Columns and rows of the table of edits (`list_edits`).
 
         ``named`` is whether the edit is in a place that the sentence names; edits that only keep
-        the number of edges ("as many fewer elsewhere") are not. Regions are those of the sentence
-        by default.
+        the number of edges ("as many fewer elsewhere in the brain") are not. Regions are those of
+        the sentence by default.
         """
         known = self.nodes.taxonomy() if self.nodes.regions else None
         regions = regions or self.taxonomy or known

@@ -24,6 +24,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.reading import FILE_KINDS, reading_options
+from denseflip.story.wording.marks import HOLDS
 from denseflip.table_options import table_options
 from denseflip.web.guard import Guard, error_body
 from denseflip.web.job_runner import said
@@ -202,6 +203,7 @@ def page_text() -> str:
     )
     return made.get_template("app.html.j2").render(
         version=__version__,
+        holds=HOLDS,
         reading=reading_options(),
         kinds=FILE_KINDS,
         tables=table_options(),

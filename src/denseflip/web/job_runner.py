@@ -24,6 +24,7 @@ from denseflip.checks import visible
 from denseflip.errors import DenseflipError
 from denseflip.web.guard import error_body
 from denseflip.web.job_store import FINAL, Job, Store
+from denseflip.web.time_left import TimeLeft
 
 EVERY = 0.1  # seconds between two progress events of a job
 MOST_WAITING = 500  # largest number of jobs that wait or run
@@ -57,6 +58,7 @@ class JobProgress:
         self._mark = secrets.token_hex(4)  # ids differ when the same job is run again
         self._n = 0
         self._said = 0.0
+        self._left = TimeLeft()
         self._lock = threading.Lock()
         self._listeners: list[tuple[asyncio.AbstractEventLoop, Heard]] = []
 
@@ -68,6 +70,12 @@ class JobProgress:
             if self.state["status"] in FINAL:
                 return  # for example cancelled; the end is sent once
             self.state.update(facts)
+            if {"done", "of"} <= facts.keys():
+                left = self._left.seconds(self.state["stage"], facts["done"], facts["of"])
+                self.state["left"] = left
+            elif "stage" in facts:  # another stage, without parts
+                for name in ("done", "of", "left"):
+                    self.state.pop(name, None)
             self._n += 1
             moment = time.monotonic()
             if not now and moment - self._said < EVERY:

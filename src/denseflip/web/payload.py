@@ -13,7 +13,6 @@ from denseflip.oracles.session import Session
 from denseflip.report.cohort_headline import cohort_marks, headline_of
 from denseflip.report.cohort_page import cohort_figures
 from denseflip.report.facts import (
-    UNTESTED,
     as_mapping,
     chips_of,
     confidence_words,
@@ -36,6 +35,7 @@ from denseflip.report.strip_layout import strip_html
 from denseflip.report.view import circle_data, scene_data
 from denseflip.story.story import Story
 from denseflip.story.wording.badge import distrust_words
+from denseflip.story.wording.marks import UNTESTED
 from denseflip.workflow.compare import Compared
 from denseflip.workflow.whatif import steps_of
 
@@ -153,9 +153,7 @@ def row_of(row: Compared) -> dict[str, Any]:
         "sentence": row.sentence,
         "strip": strip_html(row.story, small=True),
         "cell": read_cell(row.story),
-        "chips": [
-            {"kind": c.kind, "text": c.text} for c in chips_of(row.story) if c.text != UNTESTED
-        ],
+        "chips": [asdict(c) for c in chips_of(row.story) if c.text != UNTESTED],
         "read": truth_words(row.story) if result.found else "",
         "removed": [list(p) for p in result.removed] if result.found else [],
         "added": [list(p) for p in result.added] if result.found else [],

@@ -270,8 +270,8 @@ class WhatIf:
             what = "added" if adding else "removed"
             msg = (
                 f"The number of connections cannot be kept: {error.wanted:,} would have to be "
-                f"{what} elsewhere, and only {error.there:,} can be. Change fewer connections, or "
-                "do not keep their number."
+                f"{what} outside the places chosen, and only {error.there:,} can be. Change fewer "
+                "connections, or do not keep their number."
             )
             raise InvalidParameterError(msg, parameter="balance") from None
         return np.concatenate((taken, others))

@@ -100,7 +100,7 @@ def test_balance_and_stability_are_said() -> None:
         for p in base.observed.patients
     )
     found = replace(base, observed=replace(base.observed, patients=patients))
-    assert "and all 18 keep the number of connections: as many change elsewhere." in (
+    assert "and all 18 keep the number of connections: as many change elsewhere in the graph." in (
         found.statement
     )
     assert "On average, 40 % of the redraws of a change also flip classifiers trained" in (
@@ -119,7 +119,10 @@ def test_a_shared_change_says_for_whom_it_is_in_range() -> None:
         return replace(base, shared=(change,)).statement
 
     everybody = said(in_range=half.flipped, balanced=True)
-    assert "5 more connections between X and Y and as many fewer elsewhere, flips 4" in everybody
+    assert (
+        "5 more connections between X and Y and as many fewer elsewhere in the graph, flips 4"
+        in everybody
+    )
     assert "It is in range for all 4 of them." in everybody
     fallen = said(fallback=True)
     assert "It is in range for none of them: no shared change in range was found." in fallen

@@ -11,6 +11,7 @@ import pytest
 
 from denseflip import as_oracle
 from denseflip.cohort import cohort_parts as parts
+from denseflip.cohort import explain_cohort as whole
 from denseflip.cohort.explain_cohort import Estimate, explain_cohort
 from denseflip.errors import DatasetError, DenseflipError, InvalidParameterError
 from denseflip.runs.result_store import Store
@@ -129,7 +130,27 @@ def test_the_cost_is_told_before_and_may_be_declined() -> None:
     (estimate,) = told
     assert (estimate.labellings, estimate.patients) == (20, 10)
     assert estimate.questions > 100
-    assert "20 labellings of 10 patients each: about" in str(estimate)
+    assert "20 labellings of 10 subjects each: about" in str(estimate)
+
+
+def test_the_cost_of_permuted_labels_is_measured_under_permuted_labels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Under the true labels, a search took 5 s here, but under permuted ones 0.1 s."""
+    now = [0.0]
+    true = explain_cohort(DATA, **{**SMALL, "permutations": 19, "patients": 2}).observed
+
+    def labelling(_data: Any, few: Any, _fit: Any, number: int, **_: Any) -> Any:
+        now[0] += few.patients * (0.1 if number else 5.0)
+        return replace(true, explained=few.patients, questions=10 * few.patients)
+
+    monkeypatch.setattr(whole, "run_labelling", labelling)
+    monkeypatch.setattr(whole.time, "perf_counter", lambda: now[0])
+    told: list[Estimate] = []
+    explain_cohort(DATA, confirm=lambda estimate: bool(told.append(estimate)), **SMALL)
+    searches = 10 * 5.0 + 19 * 10 * 0.1
+    shared = told[0].questions - 20 * 10 * 10
+    assert told[0].seconds == pytest.approx(searches + shared * 0.5)
 
 
 def test_a_classifier_as_it_is_has_coverage_but_no_p_values() -> None:

@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-import pytest
-
-from denseflip.report.facts import _stability_mark, as_mapping, classifier_card, dataset_card
+from denseflip.report.facts import as_mapping, classifier_card, dataset_card
 from denseflip.report.html import Fact
 
 FIGURES = {
@@ -76,18 +72,3 @@ def test_a_better_classifier_gets_no_warning():
 def test_a_data_set_is_told_line_by_line_without_what_is_empty():
     card = {"citation": "Wang 2020", "caveats": ["small", "male"], "empty": "", "more": {"a": 1}}
     assert dataset_card(card) == (("citation", "Wang 2020"), ("caveats", "small male"))
-
-
-@pytest.mark.parametrize(
-    ("holds", "agreeing", "mark"),
-    [
-        (16, 20, (True, "stable: 16 of 20 retrained classifiers")),
-        (15, 20, (None, "partly stable: 15 of 20 retrained classifiers")),
-        (10, 20, (None, "partly stable: 10 of 20 retrained classifiers")),
-        (9, 20, (False, "not stable: 9 of 20 retrained classifiers")),
-        (0, 0, (None, "stability: not tested")),
-    ],
-)
-def test_a_sentence_is_stable_if_it_holds_for_most_refits(holds, agreeing, mark):
-    story = SimpleNamespace(stability=SimpleNamespace(holds=holds, agreeing=agreeing))
-    assert _stability_mark(story) == mark

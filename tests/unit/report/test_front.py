@@ -55,26 +55,26 @@ def story(n_added: int, as_read: AsRead | None = None, *, places: int = 1, **opt
     [
         (
             read(),
-            "true of any edges there: 20 of 20 random choices flip the answer",
+            "holds for any edges there: 20 of 20 random choices flip the answer",
             "yes, 20 of 20",
         ),
         (
             read("typical", 19),
-            "true of edges typical of Patient: 19 of 20 random choices flip the answer",
+            "holds for edges typical of Patient: 19 of 20 random choices flip the answer",
             "yes (typical), 19 of 20",
         ),
         (
             read("distinctive"),
-            "true of edges that Patient has more often than Control & <Normal>: 20 of 20 random "
+            "holds for edges that Patient has more often than Control & <Normal>: 20 of 20 random "
             "choices flip the answer",
             "yes (distinctive), 20 of 20",
         ),
         (
             read(flips=3),
-            "true of those listed only: 3 of 20 random choices flip the answer",
+            "holds for those listed only: 3 of 20 random choices flip the answer",
             "no, 3 of 20",
         ),
-        (None, "not tested as read", "–"),
+        (None, "not tested on other edges", "–"),
     ],
 )
 def test_how_true_a_sentence_is_in_words(test, words, cell):

@@ -23,7 +23,6 @@ from denseflip.report.strip_layout import (
     Lane,
     make_small_strip,
     make_strip,
-    range_words,
     spread,
     strip_html,
     tick_anchors,
@@ -31,6 +30,7 @@ from denseflip.report.strip_layout import (
 )
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.story import Story
+from denseflip.story.wording.marks import range_mark
 from denseflip.web.payload import row_of
 from denseflip.workflow.compare import Compared
 from stories import make_story, plain_nodes, sided_nodes
@@ -58,6 +58,12 @@ def story(*places: PlaceReference, evaluation=BETTER, as_read=READ) -> Story:
     return replace(made, as_read=as_read, reference=places)
 
 
+def range_text(made: Story) -> str:
+    """The mark of the range, with its figure."""
+    return range_mark(made).text
+
+
+IN, OUT = "in the range of real graphs", "out of the range of real graphs"
 OTHER = replace(PLACE, place=("left A & <b>", "left A & <b>"), before=40, after=10, in_range=False)
 
 
@@ -130,7 +136,7 @@ def test_small_groups_have_no_interval(n):
     assert ("strip-median" in text) is (n > 0)
     assert strip_html(story(few), small=True)
     assert plot_reference(story(few))
-    words = range_words(story(few))
+    words = range_text(story(few))
     assert words == f"range not known: {n} reference graph{'' if n == 1 else 's'}"
 
 
@@ -271,17 +277,17 @@ def test_the_figure_is_written_for_print(tmp_path, form):
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        (PLACE, "in range: 40 within 20–60"),
-        (replace(PLACE, before=90, after=70), "in range: 70 towards 20–60"),
-        (replace(PLACE, after=70, in_range=False), "out of range: 70 outside 20–60"),
+        (PLACE, f"{IN}: 40 within 20–60"),
+        (replace(PLACE, before=90, after=70), f"{IN}: 70 towards 20–60"),
+        (replace(PLACE, after=70, in_range=False), f"{OUT}: 70 outside 20–60"),
         (
             replace(PLACE, in_range=False),
-            "out of range: changed by more than real graphs differ",
+            f"{OUT}: changed by more than they differ",
         ),
     ],
 )
 def test_the_mark_of_the_range_says_its_figure(place, said):
-    assert range_words(story(place)) == said
+    assert range_text(story(place)) == said
 
 
 def test_the_footnote_says_where_a_change_only_moves_towards_the_interval():
@@ -291,8 +297,8 @@ def test_the_footnote_says_where_a_change_only_moves_towards_the_interval():
 
 
 def test_marks_of_several_places_count_them():
-    assert range_words(story(PLACE, PLACE)) == "in range: 2 of 2 places"
-    assert range_words(story(PLACE, OTHER)) == "out of range: 1 of 2 places"
+    assert range_text(story(PLACE, PLACE)) == f"{IN}: 2 of 2 places"
+    assert range_text(story(PLACE, OTHER)) == f"{OUT}: 1 of 2 places"
 
 
 def test_a_place_in_range_by_itself_is_not_counted_as_out():
@@ -300,12 +306,12 @@ def test_a_place_in_range_by_itself_is_not_counted_as_out():
     whole = replace(PLACE, in_range=False, exceeds=("total",))
     out = replace(OTHER, exceeds=("interval", "total"))
     far = replace(whole, exceeds=("difference", "total"))
-    assert range_words(story(whole, out)) == "out of range: 1 of 2 places"
-    assert range_words(story(far, out)) == "out of range: 2 of 2 places"
-    assert range_words(story(whole, whole)) == "out of range: number of connections in all"
-    assert range_words(story(whole)) == "out of range: number of connections in all"
+    assert range_text(story(whole, out)) == f"{OUT}: 1 of 2 places"
+    assert range_text(story(far, out)) == f"{OUT}: 2 of 2 places"
+    assert range_text(story(whole, whole)) == f"{OUT}: number of connections in all"
+    assert range_text(story(whole)) == f"{OUT}: number of connections in all"
     meant = replace(PLACE, in_range=False, exceeds=("meant",))
-    assert range_words(story(meant)).endswith("more of the connections meant than real graphs have")
+    assert range_text(story(meant)).endswith("more of the connections meant than they have")
     note = next(n for n in story(far, out).footnotes if n.startswith("Out of range"))
     assert note.startswith("Out of range in 2 of 2 places: outside the 95 % range of the 5 graphs")
     assert f"than any of these graphs differs by: {' – '.join(PLACE.place)};" in note
@@ -328,8 +334,8 @@ def test_a_comparison_does_not_repeat_that_stability_was_not_tested():
     made = story(PLACE)
     row = row_of(Compared("dat", made))
     texts = [chip["text"] for chip in row["chips"]]
-    assert "true as read: 60 of 60 redraws" in texts
-    assert not any("stability" in text for text in texts)
+    assert "holds for any such connections: 60 of 60 random choices" in texts
+    assert not any("retrained" in text for text in texts)
 
 
 def test_the_strip_labels_its_shading_and_says_by_whom_the_dots_are_classified():
@@ -340,7 +346,9 @@ def test_the_strip_labels_its_shading_and_says_by_whom_the_dots_are_classified()
 
 def test_a_classifier_at_chance_is_said_once_above_the_sentence():
     text = make_page(story(PLACE, evaluation=CHANCE), interactive=False)
-    said = "This classifier is no better than guessing (50 % on held-out graphs): do not interpret"
+    said = (
+        "This classifier is no better than guessing (50 % of unseen graphs right): its explanations"
+    )
     assert text.count(said) == 1
     assert text.index(said) < text.index("<blockquote")
     assert "the classifier is at chance: " not in text.partition('class="folds"')[0]
@@ -369,13 +377,13 @@ def test_marks_are_green_only_together(made, kinds):
 
 def test_each_mark_says_its_figure():
     assert [mark.text for mark in marks_of(story(PLACE))] == [
-        "better than chance: 90 % of held-out graphs",
-        "true as read: 60 of 60 redraws",
-        "in range: 40 within 20–60",
-        "stability: not tested",
+        "classifier better than chance: 90 % of unseen graphs right",
+        "holds for any such connections: 60 of 60 random choices",
+        f"{IN}: 40 within 20–60",
+        "retrained classifiers: not tested",
     ]
     assert marks_of(story(PLACE, evaluation=CHANCE))[0].text == (
-        "the classifier is at chance: 50 % of held-out graphs"
+        "the classifier is at chance: 50 % of unseen graphs right"
     )
 
 
@@ -384,6 +392,15 @@ def test_nothing_found_has_no_marks():
     assert "classifier: not evaluated" in [mark.text for mark in marks_of(none)]
     lost = replace(none, result=replace(none.result, status="exhausted", label_after=0))
     assert marks_of(lost) == ()
+
+
+def test_a_mark_that_warns_says_what_it_means_and_one_that_does_not_keeps_it_in_a_tooltip():
+    out = "Real graphs do not have such numbers: it shows what the classifier reacts to"
+    text = make_page(story(replace(PLACE, in_range=False)), interactive=False)
+    assert text.count('class="meaning"') == 1
+    assert f'<p class="meaning">{out}' in text
+    assert 'title="It does not matter which of these connections change (true as read)."' in text
+    assert 'class="meaning"' not in make_page(story(PLACE), interactive=False)
 
 
 def test_a_long_class_keeps_its_number_and_both_ends_of_its_name():

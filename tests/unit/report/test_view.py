@@ -14,7 +14,9 @@ from denseflip.errors import InvalidParameterError
 from denseflip.graph import Nodes
 from denseflip.report import circle
 from denseflip.report.brain import brain_surface
+from denseflip.report.circle_drawing import ALL_NAMED
 from denseflip.report.palette import MARKERS
+from denseflip.report.ribbons import RIBBONS
 from denseflip.report.scene import make_scene
 from denseflip.report.view import circle_data, scene_data, view_data
 from stories import make_story
@@ -59,8 +61,8 @@ def test_the_circle_is_that_of_the_still_pictures(sided):
         assert arc["region"] == group.region
         assert (arc["start"], arc["end"]) == pytest.approx((group.start, group.end), abs=1e-4)
     script = (TEMPLATES / "circle.js").read_text(encoding="utf-8")
-    assert f"const BEND = {circle.BEND};" in script
-    assert f"const ALL_NAMED = {circle.ALL_NAMED};" in script
+    assert (data["bend"], data["ribbons"]) == (circle.BEND, RIBBONS)
+    assert f"const ALL_NAMED = {ALL_NAMED};" in script
 
 
 def test_the_script_knows_every_marker():

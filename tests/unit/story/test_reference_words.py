@@ -57,7 +57,7 @@ def test_a_sentence_in_range_says_what_real_graphs_have_and_keeps_the_number_of_
     assert story.statement == (
         f"If graph 1 had {place.after - 10} more connections between A and B (10 → {place.after}; "
         f"dense graphs usually have {place.median:.0f}, 95 % between {place.low} and {place.high}) "
-        "and as many fewer elsewhere, it would have been classified as dense."
+        "and as many fewer elsewhere in the graph, it would have been classified as dense."
     )
     assert len(story.result.added) == len(story.result.removed) == place.after - 10
     assert count_words(story.statement) <= 40
@@ -207,4 +207,4 @@ def test_one_or_two_graphs_are_listed_and_not_called_usual(n: int, said: str):
     assert story.in_range is None
     # The reference group is too small, but every graph of the data set has 100 edges.
     assert story.result.counterfactual.n_edges == 100
-    assert "as many fewer elsewhere" in story.statement
+    assert "as many fewer elsewhere in the graph" in story.statement

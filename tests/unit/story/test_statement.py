@@ -302,7 +302,7 @@ def told(reading: str | None, flips: int, **options: object) -> Story:
 
 def test_words_follow_truth() -> None:
     start = (
-        "If patient 9 had 3 more and 2 fewer connections in the Frontal Lobe (2 → 3 of 6), it "
+        "If subject 9 had 3 more and 2 fewer connections in the Frontal Lobe (2 → 3 of 6), it "
         "would have been classified as Typically Developed"
     )
     assert told("any", 18).statement == f"{start}."
@@ -462,7 +462,7 @@ def test_short_names_few_and_counts_many() -> None:
     cells = {(F, F): (0, 5), **dict.fromkeys(itertools.combinations(range(5), 2), (1, 0))}
     many = tell(make_result(cells), NODES, subject=9, class_names=CLASSES, vocabulary="brain")
     assert many.short == (
-        "Patient 9: Autism Spectrum Disorder → Typically Developed with changes in 11 region "
+        "Subject 9: Autism Spectrum Disorder → Typically Developed with changes in 11 region "
         "pairs, most in Frontal Lobe (5 connections removed) – for the 15 connections listed; "
         "others were not tested."
     )

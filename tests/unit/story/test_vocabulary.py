@@ -54,7 +54,7 @@ def test_counting_and_owning() -> None:
     ("words", "subject", "text"),
     [
         ("brain", "control-03", "control-03"),
-        ("brain", "03", "Patient 03"),
+        ("brain", "03", "Subject 03"),
         ("connectome", 3, "Subject 3"),
         ("connectome", "sub-3", "sub-3"),
         ("network", "", "This graph"),

@@ -357,7 +357,7 @@ def test_a_number_of_edges_that_cannot_be_kept_is_refused(logistic):
     asked = what_if(logistic, background=COHORT.graphs)
     every = [Amount((a, b), len(asked.places.absent((a, b))), 0) for a, b in [(0, 0), (0, 1)]]
     with pytest.raises(
-        InvalidParameterError, match=r"cannot be kept: .* removed elsewhere, and on"
+        InvalidParameterError, match=r"cannot be kept: .* outside the places chosen, and on"
     ):
         asked.ask(every, balance=True)
     alone = what_if(logistic, background=[GRAPH])  # no other graph says what could be added

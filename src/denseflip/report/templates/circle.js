@@ -1,15 +1,11 @@
 "use strict";
-// Nodes on a circle, sorted by region as in circle.py; edits are curves inside it.
+// Nodes on a circle, sorted by region as in circle.py; edits are curves inside it, or ribbons as in ribbons.py.
 (() => {
   const { clamp, count, cut, plain, TAU } = window.denseflipDrawing;
-  const BEND = 0.85; // as in circle.py: a chord between neighbours stays this far from the centre
   const ALL_NAMED = 40; // nodes without regions are all named up to this many
   const ONE = 15; // pixels between the names of two regions, in one line each
   const WRAPPED = 16; // regions up to which names may have two lines
   const SIZE = 12;
-  const BUNDLED = 150; // with more edits, those between two arcs are one ribbon for each direction
-  const NUMBERED = 6; // ribbons with their number
-  const WIDEST = 0.26; // width of the widest ribbon, in radii
   const LETTERS = [26, 20, 15]; // maximum length of a name; fewer letters if the circle would become too small
 
   class Circle {
@@ -67,14 +63,14 @@
     /** A curve that bends towards the centre, as in the static figures. */
     chord([x1, y1], [x2, y2]) {
       const [cx, cy] = this.centre, R = this.radius, [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2], depth = clamp(Math.hypot(mx, my), 1e-9, 1);
-      const pull = (BEND * (1 - (4 * Math.acos(depth)) / TAU)) / depth;
+      const pull = (this.picture.data.circle.bend * (1 - (4 * Math.acos(depth)) / TAU)) / depth;
       return [cx + R * x1, cy - R * y1, cx + R * mx * pull, cy - R * my * pull, cx + R * x2, cy - R * y2];
     }
 
     /** Whether single edits would only make a tangle. */
     mayBundle() {
       const { data, pairs } = this.picture;
-      return data.circle.arcs.length > 1 && data.hasRegions && pairs.removed.length + pairs.added.length > BUNDLED;
+      return data.circle.arcs.length > 1 && data.hasRegions && pairs.removed.length + pairs.added.length > data.circle.ribbons.from;
     }
 
     /** The edits between two arcs in one direction, the most first. */
@@ -94,11 +90,11 @@
 
     /** Ribbons from arc to arc; their width is the number of edits, on one scale for all. */
     renderRibbons(drawing, colours) {
-      const { picture } = this, { arcs } = picture.data.circle, ribbons = this.tally(), ends = arcs.map(() => []);
+      const { picture } = this, { arcs, ribbons: { full, widest, inward } } = picture.data.circle, ribbons = this.tally(), ends = arcs.map(() => []);
       ribbons.forEach((ribbon) => { ends[ribbon.a].push([ribbon, 0]); ends[ribbon.b].push([ribbon, 1]); });
       // Room for all ends on their arcs, and none too wide to be straight at its end.
-      const room = arcs.map(({ start, end }, i) => (0.94 * this.radius * (end - start)) / Math.max(1, ends[i].reduce((sum, [{ n }]) => sum + n, 0)));
-      const scale = Math.min(...room, (WIDEST * this.radius) / Math.max(1, ribbons[0]?.n ?? 1));
+      const room = arcs.map(({ start, end }, i) => (full * this.radius * (end - start)) / Math.max(1, ends[i].reduce((sum, [{ n }]) => sum + n, 0)));
+      const scale = Math.min(...room, (widest * this.radius) / Math.max(1, ribbons[0]?.n ?? 1));
       ends.forEach((here, i) => {
         const { start, end } = arcs[i], middle = (start + end) / 2;
         // Those to the next arc leave at the near end, so that ribbons cross as little as possible.
@@ -115,7 +111,7 @@
       const { edge } = picture.hovered, unit = (angle) => [Math.sin(angle), Math.cos(angle)];
       picture.drawn = ribbons.map((ribbon) => {
         const path = this.chord(...ribbon.angles.map(unit));
-        if (ribbon.a === ribbon.b) { const [x, y] = this.place((ribbon.angles[0] + ribbon.angles[1]) / 2, 0.3 * this.radius); [path[2], path[3]] = [x, y]; }
+        if (ribbon.a === ribbon.b) { const [x, y] = this.place((ribbon.angles[0] + ribbon.angles[1]) / 2, inward * this.radius); [path[2], path[3]] = [x, y]; }
         return { ...ribbon, path, width: Math.max(1.2, ribbon.n * scale) };
       });
       for (const { kind, u, v, path, width } of picture.drawn) {
@@ -127,7 +123,7 @@
     /** The numbers of the widest ribbons, where they do not meet. */
     renderCounts(drawing, colours) {
       const taken = [];
-      for (const { kind, n, path } of this.picture.drawn.slice(0, NUMBERED)) {
+      for (const { kind, n, path } of this.picture.drawn.slice(0, this.picture.data.circle.ribbons.numbered)) {
         const text = `${kind === "removed" ? "−" : "+"}${count(n)}`, long = this.picture.textWidth(text, 600, SIZE);
         const spots = [0.5, 0.35, 0.65].map((t) => [0, 1].map((k) => (1 - t) ** 2 * path[k] + 2 * t * (1 - t) * path[2 + k] + t * t * path[4 + k]));
         const free = spots.find(([x, y]) => taken.every(([a, b, wide]) => Math.abs(a - x) > (wide + long) / 2 + 6 || Math.abs(b - y) > SIZE + 5));

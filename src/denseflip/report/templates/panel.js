@@ -220,7 +220,7 @@
         button("Redraw", () => this.change((state) => { state.seed += 1; }), { title: "the same number of other connections" }));
       if (this.data.start) tools.append(button("As explained", () => this.fromStart(), { title: "the changes of the explanation" }));
       const blocks = [make("div", { class: "wi-top" }, this.verdict, tools)];
-      if (this.choices.canBalance) blocks.push(make("label", { class: "wi-line wi-balance" }, this.balance, "Keep the number of connections (as many change elsewhere)"));
+      if (this.choices.canBalance) blocks.push(make("label", { class: "wi-line wi-balance" }, this.balance, "Keep the number of connections (as many change outside the places chosen)"));
       if (this.data.regions.length || this.data.start?.cells.length) blocks.push(this.cellBlock(button));
       blocks.push(this.pairBlock(button), this.saveBlock(button));
       this.root.classList.add("wi");

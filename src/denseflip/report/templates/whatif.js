@@ -273,7 +273,7 @@
         const queue = this.queueElsewhere(adding, state.seed, i, least);
         found = queue.filter(isOutside).slice(0, wanted);
         if (found.length < wanted && queue.length === this.pool(adding).codes.length) {
-          throw new Error(`The number of connections cannot be kept: ${wanted.toLocaleString("en")} would have to be ${adding ? "added" : "removed"} elsewhere, and only ${found.length.toLocaleString("en")} can be. Change fewer connections, or do not keep their number.`);
+          throw new Error(`The number of connections cannot be kept: ${wanted.toLocaleString("en")} would have to be ${adding ? "added" : "removed"} outside the places chosen, and only ${found.length.toLocaleString("en")} can be. Change fewer connections, or do not keep their number.`);
         }
       }
       for (const code of found) taken.add(code);

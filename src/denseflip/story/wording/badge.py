@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from denseflip.story.verification import Verification
 
 Level = Literal["none", "listed", "true"]
+TRUE = "true as read"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def distrust_words(evaluation: Any) -> str | None:
     if judged_better(evaluation) is not False:
         return None
     share = known(evaluation, "accuracy")
-    figure = "" if share is None else f" ({100 * share:.0f} % on held-out graphs)"
+    figure = "" if share is None else f" ({100 * share:.0f} % of unseen graphs right)"
     if known(evaluation, "plain_level") == "better":
         return (
             f"This classifier does not beat its confounds{figure}: its explanations may describe "
@@ -63,7 +64,10 @@ def distrust_words(evaluation: Any) -> str | None:
             f"This classifier is not clearly better than guessing{figure}: treat its explanations "
             "as hypotheses."
         )
-    return f"This classifier is no better than guessing{figure}: do not interpret its explanations."
+    return (
+        f"This classifier is no better than guessing{figure}: its explanations show how it "
+        "decides, not how the groups differ."
+    )
 
 
 def badge_of(
@@ -83,7 +87,7 @@ def badge_of(
         return Badge("none", "not tested")
     true = as_read is not None and as_read.true
     pairs = check.claim.language == "pairs"
-    what = "true as read" if true and not pairs else "holds for the listed connections"
+    what = TRUE if true and not pairs else "holds for the listed connections"
     if true and not pairs:
         ranges = {True: "in range", False: "out of range", None: "range not known"}
         what = f"{what}, {ranges[in_range]}"

@@ -48,7 +48,7 @@ class Sentences:
     result, verification : the result, and the claim about it.
     whole : all changes, as a claim.
     words : the vocabulary.
-    subject : the owner of the graph, for example ``Patient 9``.
+    subject : the owner of the graph, for example ``Subject 9``.
     class_names : label → name.
     nodes : the names of the nodes.
     as_read : the test of the claim as read; None if not tested.
@@ -135,8 +135,9 @@ class Sentences:
         if known is None:
             return
         changes = [f" ({change_of(place)})" for place in self.reference]
-        for brief in (False, True):
-            said = self.wording(brief=brief).clause(amounts, changes, elsewhere)
+        shortest = elsewhere.replace(self.words.rest, "elsewhere")
+        for brief, others in ((False, elsewhere), (True, elsewhere), (True, shortest)):
+            said = self.wording(brief=brief).clause(amounts, changes, others)
             yield f"{self._sentence(said)} {known}"
 
     def _is_short(self, text: str) -> bool:
@@ -174,7 +175,7 @@ class Sentences:
             return ""
         direction = self.words.more if number > 0 else self.words.less
         alone = len(self.claim.amounts) == 1 and abs(number) == self.claim.total
-        return f"{'as many' if alone else f'{abs(number):,}'} {direction} elsewhere"
+        return f"{'as many' if alone else f'{abs(number):,}'} {direction} {self.words.rest}"
 
     @property
     def _group(self) -> str:
@@ -302,7 +303,7 @@ class Sentences:
                 text += f"; no {thing} named can be left out"
             return f"{text}."
         elsewhere = abs(self.claim.elsewhere)
-        more = f" and {elsewhere:,} elsewhere" if elsewhere else ""
+        more = f" and {elsewhere:,} {self.words.rest}" if elsewhere else ""
         text += f"all changes ({self.words.count(n - elsewhere)} {where}{more})"
         if test.all_needed and k > 1:
             text += f", and all are needed: no {thing} can be left out"

@@ -12,7 +12,7 @@ from denseflip.graph.nodes import TYPE
 from denseflip.serialise import Serialisable
 
 _FORBIDDEN = ("“", "”", "(", ")", ",", "\n")
-# Ids that get a noun ("Patient 9"): a number, a letter, or an id of the paper's clinical data sets.
+# Ids that get a noun ("Subject 9"): a number, a letter, or an id of the paper's clinical data sets.
 _NEEDS_A_NOUN = re.compile(r"#?\d+|[A-Z]|(?:aut|bip|adhdm?|ohsu|pek|kki)-\d+")
 _SYMBOLS = (
     "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se "
@@ -29,7 +29,8 @@ class Vocabulary(Serialisable, named="a vocabulary", closed=True):
     Attributes
     ----------
     name : name of the vocabulary.
-    subject : noun for the owner of a graph: ``Patient``, ``Mouse``, ``Graph``.
+    subject : noun for the owner of a graph: ``Subject``, ``Mouse``, ``Graph``. It does not say
+        whether the owner is ill.
     members : several owners of one class, after its name: ``B6 mice``, ``Bipolar subjects``.
     whole : the part of the subject that the graph shows (``brain``); empty if the subject is the
         graph.
@@ -122,13 +123,13 @@ class Vocabulary(Serialisable, named="a vocabulary", closed=True):
     def called(self, subject: str | int | None) -> str:
         """The owner of a graph, as at the start of a sentence.
 
-        A number gets the noun in front; an id such as ``control-03`` does not, because it may not
-        be a patient. Every id of the mouse atlas gets it, and so does every id if the noun is
-        custom.
+        A number gets the noun in front; an id such as ``control-03`` does not, because it
+        names its owner already. Every id of the mouse atlas gets it, and so does every id if the
+        noun is custom.
 
         >>> words = Vocabulary.named("brain")
         >>> words.called(9), words.called("bip-009"), words.called("control-03"), words.called(None)
-        ('Patient 9', 'Patient bip-009', 'control-03', 'This patient')
+        ('Subject 9', 'Subject bip-009', 'control-03', 'This subject')
         """
         text = "" if subject is None else " ".join(str(subject).split())
         if not text:
@@ -140,11 +141,21 @@ class Vocabulary(Serialisable, named="a vocabulary", closed=True):
         return f"{self.subject} {text}" if noun else text
 
     def possessor(self, subject: str) -> str:
-        """The subject of "had": "Patient 9's brain"."""
+        """The subject of "had": "Subject 9's brain"."""
         said = rf"(?<![^\W\d_]){re.escape(self.whole)}(?![^\W\d_])"
         if not self.whole or re.search(said, subject, re.IGNORECASE):
             return subject  # never "Anna's brain's brain"
         return f"{subject}'s {self.whole}"
+
+    @property
+    def rest(self) -> str:
+        """Everything outside the places that a sentence names: ``elsewhere in the brain``."""
+        return f"elsewhere in the {self.thing}"
+
+    @property
+    def thing(self) -> str:
+        """What a graph shows: ``brain``, ``molecule``, ``graph``."""
+        return self.whole or self.subject.lower()
 
     def count(self, n: int) -> str:
         """``1 edge``, ``2 edges``."""
@@ -175,10 +186,11 @@ _CONNECTOME = replace(
     whole="brain",
     caveat=_BRAIN_CAVEAT,
 )
-_BRAIN = replace(_CONNECTOME, name="brain", subject="Patient", within="in")
+_BRAIN = replace(_CONNECTOME, name="brain", within="in")
 _PAPER = replace(
     _BRAIN,
     name="paper",
+    subject="Patient",
     inside="activation",
     across="co-activation",
     less="less",

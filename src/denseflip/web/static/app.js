@@ -4,7 +4,7 @@
   const { bars, matrix, EditTable, make, parsed, count, save, saveAsPng, svgText } = window.denseflipPictures;
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
   const { cut } = window.denseflipDrawing;
-  const { worth, marked, showComparison, showCohort } = window.denseflipSides;
+  const { worth, marked, meanings, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
   const LISTED = 6; // places of a sentence that are shown at once
   const FEW = 4; // with more regions, the matrix shows only the changed ones at first
@@ -362,6 +362,7 @@
   function drawAnswer() {
     const view = app.view, one = view.answers[app.answer];
     find("chips").replaceChildren(...one.chips.map(marked));
+    find("meanings").replaceChildren(...meanings(one.chips));
     find("sure").hidden = !one.sure;
     find("sure").textContent = one.sure ?? "";
     find("decision").hidden = !one.decision;

@@ -25,10 +25,18 @@
 
   const STAGES = { waiting: "Waiting …", beginning: "Starting …", training: "Training the classifier …", permuting: "Permuting the labels, retraining and explaining …", judging: "Evaluating the classifier on held-out graphs …", telling: "Testing the sentence …", replaying: "Replaying the search …", saving: "Saving …" };
 
+  /** How far a job with parts is, and how long the rest takes if that can be said. */
+  function partWords({ stage, done, of, left }) {
+    if (!of || done === undefined) return "";
+    const rest = left === null || left === undefined || done >= of ? "" : left < 90 ? `, about ${Math.max(1, Math.round(left))} s left` : `, about ${Math.round(left / 60)} min left`;
+    return `${count(done)} of ${count(of)}${stage === "explaining" ? " explained" : ""}${rest}`;
+  }
+
   function progressWords(facts) {
-    if (!["searching", "explaining"].includes(facts.stage)) return STAGES[facts.stage] ?? facts.stage;
+    const parts = partWords(facts);
+    if (!["searching", "explaining"].includes(facts.stage)) return [STAGES[facts.stage] ?? facts.stage, parts].filter(Boolean).join(" ");
     const best = facts.best === null || facts.best === undefined ? "no counterfactual yet" : `smallest counterfactual so far ${count(facts.best)} edits`;
-    const many = facts.stage === "explaining" ? `${count(facts.done)} of ${count(facts.of)} explained; ` : "";
+    const many = facts.stage === "explaining" && parts ? `${parts}; ` : "";
     return `${many}${facts.method} is searching … ${count(facts.calls ?? 0)} queries, ${best}`;
   }
 

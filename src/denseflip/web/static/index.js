@@ -21,12 +21,12 @@
     ["edits", (row) => row.edits],
     ["share of edges", (row) => row.relative_distance],
     ["queries", (row) => row.calls],
-    ["true as read", (row) => (row.true_as_read === null ? null : row.as_read ?? Number(row.true_as_read))],
+    [document.documentElement.dataset.holds, (row) => (row.true_as_read === null ? null : row.as_read ?? Number(row.true_as_read))],
   ];
   const KINDS = {
     "": ["all answers", () => true],
-    true: ["true as read", (row) => row.true_as_read === true],
-    listed: ["found, not true as read", (row) => row.status === "found" && row.true_as_read !== true],
+    true: ["any such connections", (row) => row.true_as_read === true],
+    listed: ["listed connections only", (row) => row.status === "found" && row.true_as_read !== true],
     none: ["none found, or failed", (row) => row.status !== "found"],
     wrong: ["misclassified", (row) => row.wrong === true],
   };
@@ -34,7 +34,7 @@
   class Index {
     constructor(root, options) {
       Object.assign(this, { root, options });
-      this.find = make("input", { type: "search", id: "index-find", placeholder: "patient, class, region", autocomplete: "off", oninput: () => this.filter() });
+      this.find = make("input", { type: "search", id: "index-find", placeholder: "subject, class, region", autocomplete: "off", oninput: () => this.filter() });
       this.classes = make("select", { id: "index-class", onchange: () => this.filter() });
       this.kinds = make("select", { id: "index-kind", onchange: () => this.filter() }, ...Object.entries(KINDS).map(([value, [text]]) => make("option", { value, text })));
       this.said = make("output", { class: "quiet", id: "index-count", "aria-live": "polite" });
@@ -71,7 +71,7 @@
         make("td", { class: "said" }, short(row), ...parsed(row.strip)),
         number(4, row.cells), number(5, row.edits), number(6, row.relative_distance, percent), number(7, row.calls),
         make("td", { "data-label": COLUMNS[8][0] }, ...(row.status === "found"
-          ? [make("span", { class: `chip ${row.chip.kind}`, text: row.read }), make("span", { class: "quiet below", text: row.chip.text.replace(/^true as read, /, "") })]
+          ? [make("span", { class: `chip ${row.chip.kind}`, text: row.read }), make("span", { class: "quiet below", text: row.chip.text })]
           : [make("span", { class: `chip ${row.chip.kind}`, text: row.chip.text })])));
     }
 

@@ -15,15 +15,18 @@
   /** A mark of trust: its name and its figure. */
   function marked(chip) {
     const at = chip.text.indexOf(": ");
-    return make("li", { class: `chip ${chip.kind}` }, ...(at < 0 ? [chip.text] : [chip.text.slice(0, at + 2), make("b", { text: chip.text.slice(at + 2) })]));
+    return make("li", { class: `chip ${chip.kind}`, title: chip.meaning }, ...(at < 0 ? [chip.text] : [chip.text.slice(0, at + 2), make("b", { text: chip.text.slice(at + 2) })]));
   }
+
+  /** What the marks that warn mean for the reader. */
+  const meanings = (chips) => chips.filter(({ kind, meaning }) => kind === "listed" && meaning).map(({ meaning }) => make("p", { class: "meaning", text: meaning }));
 
   // ---- comparison of methods --------------------------------------------------------------------
 
   function showComparison(job, result) {
     find("comparison-title").textContent = job.summary?.title ?? "Comparison of methods";
     find("comparison-classified").textContent = result.classified ?? "";
-    const heads = ["method", "edits", "share of edges", "queries", "region pairs with 80 % of the edits", "true as read"];
+    const heads = ["method", "edits", "share of edges", "queries", "region pairs with 80 % of the edits", document.documentElement.dataset.holds];
     const cells = (row) => [row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance), row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–", row.calls ? count(row.calls) : "–", row.regions ?? "–", row.cell ?? "–"];
     find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "comparison of methods" }, make("table", { class: "index" },
       make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
@@ -53,5 +56,5 @@
     find("together-files").replaceChildren(...[["cohort.html", "page with pictures"], ["cohort.tsv", "TSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
   }
 
-  window.denseflipSides = { worth, marked, showComparison, showCohort };
+  window.denseflipSides = { worth, marked, meanings, showComparison, showCohort };
 })();

@@ -1,0 +1,130 @@
+"""The line of trust below a sentence: four marks, each with its figure and what it means.
+
+The first words of a mark are for readers who do not know the terms. The footnotes and the docs use
+the terms: *true as read*, *in range*, *stable*.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from denseflip.story.wording.badge import judged_better, known
+
+if TYPE_CHECKING:
+    from denseflip.story.story import Story
+
+#: The heading of a column that says whether sentences are true as read.
+HOLDS = "holds for any such connections"
+#: The mark of a sentence that was not tested on refits.
+UNTESTED = "retrained classifiers: not tested"
+STABLE = 0.8  # share of retrained classifiers from which a sentence is called stable
+
+
+class Mark(NamedTuple):
+    """A reason to trust a sentence, or not.
+
+    Attributes
+    ----------
+    passed : whether it is a reason to trust the sentence; None if that is not known.
+    text : the mark and its figure, separated by a colon.
+    meaning : what it means for the reader.
+    """
+
+    passed: bool | None
+    text: str
+    meaning: str = ""
+
+
+def marks_of_story(story: Story) -> tuple[Mark, ...]:
+    """The marks of a counterfactual: the classifier, truth as read, the range, and stability."""
+    found = (classifier_mark(story), read_mark(story), range_mark(story), stability_mark(story))
+    return tuple(mark for mark in found if mark.text)
+
+
+def classifier_mark(story: Story) -> Mark:
+    """Whether the classifier is better than chance, and its accuracy on held-out graphs."""
+    better, share = judged_better(story.evaluation), known(story.evaluation, "accuracy")
+    members = story.vocabulary.members
+    figure = "" if share is None else f": {100 * share:.0f} % of unseen {members} right"
+    if better:
+        meant = f"It was tested on {members} that it was not trained on."
+        return Mark(True, f"classifier better than chance{figure}", meant)
+    if better is False:  # the badge says why
+        return Mark(False, f"{story.badge.text}{figure}", "Do not rely on its explanations.")
+    meant = "Evaluate the classifier before you rely on its explanations."
+    if story.evaluation is None:
+        return Mark(None, "classifier: not evaluated", meant)
+    return Mark(None, f"classifier: evaluated on {members} it may have seen", meant)
+
+
+def read_mark(story: Story) -> Mark:
+    """Whether the sentence is true as read, and in how many redraws."""
+    test, units = story.as_read, story.vocabulary.units
+    if not story.verified:
+        return Mark(None, "sentence: not tested", f"Other {units} were not tried.")
+    exact = f"It is about exactly these {units}, not about their regions as a whole."
+    if test is None or not test.draws:
+        return Mark(False, f"holds for the listed {units}", exact)
+    tries = "no other choice" if test.only else f"{test.flips:,} of {test.draws:,} random choices"
+    if not test.true:
+        return Mark(False, f"holds for the listed {units} only: {tries}", exact)
+    meant = f"It does not matter which of these {units} change (true as read)."
+    return Mark(True, f"{HOLDS.replace('connections', units)}: {tries}", meant)
+
+
+def range_mark(story: Story) -> Mark:
+    """Whether the change is in range, with its figure; no text if the question does not arise."""
+    if not story.result.found or story.language == "pairs":
+        return Mark(None, "")
+    words = story.vocabulary
+    if story.in_range is None:
+        n = len(story.reference[0].group) if story.reference else 0
+        text = f"range not known: {n} reference graph{'' if n == 1 else 's'}"
+        return Mark(None, text, "There are too few graphs to compare it with.")
+    figure = _range_figure(story)
+    if story.in_range:
+        meant = f"Real {words.members} of the other class have such numbers."
+        return Mark(True, f"in the range of real {words.members}: {figure}", meant)
+    meant = (
+        f"Real {words.members} do not have such numbers: it shows what the classifier reacts to, "
+        f"not a {words.thing} that exists."
+    )
+    return Mark(False, f"out of the range of real {words.members}: {figure}", meant)
+
+
+def _range_figure(story: Story) -> str:
+    """The numbers behind the range mark."""
+    places, units = story.reference, story.vocabulary.units
+    n = len(places) if story.in_range else sum(place.is_out for place in places)
+    if not n:
+        return f"number of {units} in all"
+    if len(places) > 1:
+        return f"{n} of {len(places)} places"
+    one = places[0]
+    assert one.low is not None
+    assert one.high is not None
+    interval = f"{one.low:,}–{one.high:,}"
+    inside = one.low <= one.after <= one.high
+    if story.in_range:
+        return f"{one.after:,} {'within' if inside else 'towards'} {interval}"
+    if inside and one.exceeds and "difference" not in one.exceeds:
+        return f"more of the {units} meant than they have"
+    return "changed by more than they differ" if inside else f"{one.after:,} outside {interval}"
+
+
+def stability_mark(story: Story) -> Mark:
+    """For how many classifiers trained again the sentence holds: for most, for many, for few."""
+    seen, members = story.stability, story.vocabulary.members
+    if seen is None or not seen.agreeing:
+        meant = f"A classifier trained on other {members} may decide for other reasons."
+        return Mark(None, UNTESTED, meant)
+    figure = f"{seen.holds:,} of {seen.agreeing:,}"
+    if seen.holds >= STABLE * seen.agreeing:
+        meant = "Classifiers trained again on resampled data decide the same (stable)."
+        return Mark(True, f"holds for retrained classifiers: {figure}", meant)
+    if 2 * seen.holds >= seen.agreeing:
+        meant = f"A classifier trained on other {members} may decide for other reasons."
+        return Mark(None, f"holds for some retrained classifiers: {figure}", meant)
+    meant = "It explains this one classifier. Do not read it as a difference between the groups."
+    which = "few retrained classifiers" if seen.holds else "no retrained classifier"
+    return Mark(False, f"holds for {which}: {figure}", meant)
