@@ -24,7 +24,7 @@ A worked example, on data that come with denseflip. Each line runs as it is.
 
      denseflip explain mice sub-54811 --oracle regions-logistic --out mouse
 
-   If mouse sub-54811 had 514 more connections between the left and the right hemisphere, and as
+   If mouse sub-54811 had 523 more connections between the left and the right hemisphere, and as
    many fewer elsewhere, it would have been classified as B6. BTBR mice are born without the fibres
    that join the hemispheres. Open mouse/report.html in a browser to see the tests and the picture.
 """
