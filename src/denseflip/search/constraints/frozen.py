@@ -46,7 +46,7 @@ class _Names:
         plain = asked.removeprefix("“").removesuffix("”").removeprefix("the ")
         if self.name == NODE:
             plain = plain.removeprefix(NODE_PREFIX)
-        found = self.numbers.get(asked) or self.numbers.get(plain, ())
+        found = self.numbers.get(asked) or self.numbers.get(plain, set())
         regions, array = self.taxonomy.regions, self.taxonomy.array
         return [(f"{self.name}: {regions[i]}", np.asarray(array == i)) for i in sorted(found)]
 
