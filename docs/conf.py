@@ -12,6 +12,7 @@ from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from nbclient import NotebookClient
 from sphinx.errors import ExtensionError
 from sphinx.util.inspect import stringify_signature
@@ -171,6 +172,16 @@ def short_signature(
     return stringify_signature(short, unqualified_typehints=True), returns
 
 
+def write_dashes(app: Any, doctree: Any) -> None:
+    """Put a dash between a parameter and its meaning, where Sphinx writes two hyphens.
+
+    Its smart quotes would do so, but they would also change options such as --out.
+    """
+    for text in list(doctree.findall(nodes.Text)):
+        if text.astext() == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
+
+
 def check_pictures(app: Any, problem: Exception | None) -> None:
     """Fail the build if a script of the gallery made no picture."""
     if problem or str(getattr(app.config, "plot_gallery", True)) in {"0", "False"}:
@@ -185,6 +196,7 @@ def check_pictures(app: Any, problem: Exception | None) -> None:
 
 def setup(app: Any) -> None:
     app.connect("build-finished", check_pictures)
+    app.connect("doctree-read", write_dashes)
     app.connect("autodoc-process-signature", short_signature)
     # Before napoleon, which is connected with the usual priority of 500.
     app.connect("autodoc-process-docstring", tidy_docstring, priority=400)

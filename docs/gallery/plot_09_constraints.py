@@ -2,8 +2,8 @@
 What if a region must not change?
 =================================
 
-Frozen regions keep their connections. Here the isocortex is frozen, so the
-sentence speaks of the other connections of its place, and needs more of them.
+Frozen regions keep their connections. Here the isocortex is frozen, so only other connections
+between the hemispheres may change, and more of them are needed.
 """
 
 from denseflip import Constraints, describe, explain, fit_oracle, load_dataset, plot_reference

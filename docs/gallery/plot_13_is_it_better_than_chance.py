@@ -3,7 +3,7 @@ Does the classifier deserve an explanation?
 ===========================================
 
 A classifier that is not better than chance has learnt nothing that an explanation could show.
-Strain can be told from the connectome, sex cannot.
+Strain can be predicted from the connectome, sex cannot.
 """
 
 from matplotlib.figure import Figure

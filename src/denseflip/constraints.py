@@ -100,7 +100,8 @@ class Constraints:
     freeze: Any = _constraint(
         (),
         "Regions, nodes or cells that must not change: a region (every pair that touches it), a "
-        "node (name or number), or a cell such as 'Frontal x Temporal'. If a name has several "
+        "node (name or number), or a cell such as 'Frontal x Temporal'. Names may be those of the "
+        "node table or those in a sentence, such as 'left hemisphere'. If a name has several "
         "meanings, write 'lobe: Frontal' or 'node: Frontal'.",
         "Frozen regions and nodes",
         kind="names",

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from denseflip import Counterfactual, Graph
+from denseflip import Counterfactual, Graph, load_dataset
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.workflow.subject import parse_settings, parse_value
@@ -208,6 +208,7 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("g.csv", "--oracle", "box:first", "--freeze", "Frontal"), "--freeze, --nodes nodes.csv."),
         (("mice", "0", "--freeze", "hindbran"), "Did you mean 'hindbrain'?"),
         (("mice", "0", "--freeze", "isocortex"), "'macrostructure: isocortex' or 'level_3: iso"),
+        (("mice", "0", "--freeze", "left hemisfere"), "Did you mean 'left hemisphere'?"),
         (("mice", "0", "--min-degree", "3", "--max-degree", "2"), "--min-degree, --max-degree."),
         (("mice", "0", "--only", "add", "--keep-density", "0"), "--keep-density, --only."),
         (("mice", "0", "--keep-density", "-2"), "keep_density must be a number at least 0; got -2"),
@@ -257,6 +258,20 @@ def test_terms_are_kept_and_told(folder: Path, capsys: pytest.CaptureFixture[str
     assert not data["added"]
     assert all(0 not in pair for pair in data["removed"])
     assert any("leaving node 0 as it is; by removals only" in x for x in data["story"]["footnotes"])
+
+
+def test_a_region_is_frozen_by_its_name_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("explain", "mice", "0", "--oracle", "regions-logistic", "-m", "gradient", "--json")
+    sides = load_dataset("mice").nodes.regions["hemisphere"]
+    answers = []
+    for name in ("left hemisphere", "hemisphere: L"):
+        code, out, _ = call(capsys, *words, "--freeze", name)
+        assert code == 0
+        data = json.loads(out)
+        assert data["constraints"]["freeze"] == [name]
+        answers.append([*data["added"], *data["removed"]])
+    assert answers[0] == answers[1]
+    assert {sides[node] for pair in answers[0] for node in pair} == {"R"}
 
 
 def test_where_the_terms_bind_it_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -48,6 +49,11 @@ def test_cells_keep_their_order_and_lose_their_options() -> None:
     assert len({c["id"] for c in cells}) == 3
 
 
+def plain(text: str) -> str:
+    """The text on one line, without the marks of quotations and of emphasis."""
+    return " ".join(re.sub(r"^> |\*\*", "", text, flags=re.MULTILINE).split())
+
+
 def test_the_worked_example_runs_as_it_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,11 +67,16 @@ def test_the_worked_example_runs_as_it_is_shown(
         assert run(app, line[1:]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Better than chance" in said
-    assert "523 more connections between the left and the right hemisphere" in said
-    assert "523 more connections between the left and the right hemisphere" in " ".join(
-        EXAMPLE.split()
-    )
     assert (tmp_path / "mouse" / "report.html").is_file()
+    sentence = re.search(r"If mouse sub-54811 .*? classified as B6\.", said)
+    assert sentence is not None
+    amount = re.search(r"\d+ more connections between the left and the right hemi", sentence[0])
+    assert amount is not None
+    root = Path(__file__).resolve().parents[2]
+    assert sentence[0] in plain((root / "README.md").read_text(encoding="utf-8"))
+    pages = [(root / name).read_text(encoding="utf-8") for name in ("docs/index.md", "paper.md")]
+    for text in (EXAMPLE, *pages):
+        assert amount[0] in plain(text)
 
 
 def test_an_error_names_the_page_that_helps(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import hypot
 from typing import TYPE_CHECKING, ClassVar
 
+from denseflip.graph.readable_names import readable
 from denseflip.report.html import Context, cut_middle
-from denseflip.story.wording.naming import readable
 
 if TYPE_CHECKING:
     from denseflip.search.claims.reference import PlaceReference

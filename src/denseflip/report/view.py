@@ -18,13 +18,13 @@ import numpy as np
 from denseflip.checks import check_new_file
 from denseflip.files import write_whole
 from denseflip.graph import Nodes, Taxonomy
+from denseflip.graph.readable_names import readable
 from denseflip.report.brain import packed_surface
 from denseflip.report.circle import BEND, circle_layout
 from denseflip.report.html import Context
 from denseflip.report.palette import on_dark
 from denseflip.report.ribbons import RIBBONS
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
-from denseflip.story.wording.naming import readable
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story

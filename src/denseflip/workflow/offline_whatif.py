@@ -20,6 +20,7 @@ from denseflip.classifiers.heads import LinearHead
 from denseflip.classifiers.pairwise import PairwiseFeatures
 from denseflip.counterfactual import Label, Target, is_wanted
 from denseflip.graph import Graph, Taxonomy
+from denseflip.graph.readable_names import readable
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
@@ -30,7 +31,6 @@ from denseflip.search.claims.reference import Reference
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constraints_of
 from denseflip.story.story import Story
-from denseflip.story.wording.naming import readable
 from denseflip.workflow.subject import Subject
 
 Matrix = npt.NDArray[np.float64]

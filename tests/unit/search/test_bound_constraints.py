@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from denseflip import Background, Constraints, Graph, Nodes, explain
 from denseflip.counterfactual import Counterfactual, Status
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
+from denseflip.graph.readable_names import readable
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
+from denseflip.search.constraints.frozen import Frozen
 from denseflip.search.methods.registry import METHODS
 
 N = 12
@@ -76,6 +79,52 @@ def test_a_region_of_two_taxonomies_crossed_is_frozen_by_its_full_name():
     for wrong in ("lobe*moon: Front l", "lobe*side: Front", "lobe*: Front"):
         with pytest.raises(UnknownNameError):
             allowed_codes(Constraints(freeze=wrong))
+
+
+def frozen_nodes(name: str, nodes: Nodes, regions: str | None = None) -> list[int]:
+    frozen = Frozen((name,), regions, nodes, nodes.n_nodes)
+    assert not frozen.blocks
+    return np.flatnonzero(frozen.frozen).tolist()
+
+
+def test_a_region_is_frozen_by_the_name_that_sentences_print():
+    names = ("Frontal_Sup_L", "Frontal_Sup_R", "Insula_L", "Insula_R", "Insula_Ant_L")
+    lobes = ("Frontal Lobe", "Frontal Lobe", "Insula", "Insula", "Insula")
+    nodes = Nodes(names, {"lobe": lobes, "hemisphere": ("L", "R", "L", "R", "L")})
+    for taxonomy in (None, "hemisphere"):
+        for name in ("left hemisphere", "Left Hemisphere", "the left hemisphere", "L"):
+            assert frozen_nodes(name, nodes, taxonomy) == [0, 2, 4]
+    assert frozen_nodes("hemisphere: left hemisphere", nodes) == [0, 2, 4]
+    assert frozen_nodes("left Frontal Lobe", nodes) == [0]
+    assert frozen_nodes("the left Frontal Lobe", nodes, "lobe*hemisphere") == [0]
+    assert frozen_nodes("left Insula Ant", nodes) == [4]
+    cell = Frozen(("left hemisphere x right hemisphere",), None, nodes, 5).blocks
+    assert [side.tolist() for side in cell[0]] == [
+        [True, False, True, False, True],
+        [False, True, False, True, False],
+    ]
+    for taxonomy in (tuple(readable(nodes.taxonomy(x))) for x in ("lobe", "hemisphere")):
+        for name in taxonomy:
+            assert frozen_nodes(name, nodes)
+
+
+def test_a_readable_name_with_two_meanings_is_refused_with_both():
+    nodes = Nodes(
+        ("Insula_L", "Insula_R", "Insula_Ant_L"),
+        {"lobe": ("Insula",) * 3, "hemisphere": ("L", "R", "L")},
+    )
+    with pytest.raises(InvalidParameterError, match="ambiguous") as caught:
+        frozen_nodes("left Insula", nodes)  # a node, and the left part of the lobe
+    for meant in ("node: Insula_L", "lobe*hemisphere: Insula L"):
+        assert repr(meant) in str(caught.value)
+    assert frozen_nodes("node: Insula_L", nodes) == [0]
+    assert frozen_nodes("lobe*hemisphere: Insula L", nodes) == [0, 2]
+    other = replace(nodes, regions={"part": ("left hemisphere", "x", "x"), **nodes.regions})
+    with pytest.raises(InvalidParameterError, match="'part: left hemisphere' or 'hemisphere: L'"):
+        frozen_nodes("left hemisphere", other)
+    with pytest.raises(UnknownNameError, match="Did you mean 'left hemisphere'") as unknown:
+        frozen_nodes("left hemisfere", nodes)
+    assert "right hemisphere" in str(unknown.value)
 
 
 def test_only_add_only_remove_a_mask_and_what_was_seen():

@@ -9,9 +9,10 @@ import pytest
 from denseflip import Nodes
 from denseflip.datasets.atlas import load_aal
 from denseflip.graph import Taxonomy
+from denseflip.graph.readable_names import readable
 from denseflip.search.claims.claim import Amount
 from denseflip.story.wording.amounts import Wording, phrases
-from denseflip.story.wording.naming import readable, with_article, written
+from denseflip.story.wording.naming import with_article, written
 from denseflip.story.wording.phrases import Group, clause, group
 from denseflip.story.wording.vocabulary import VOCABULARIES, Vocabulary
 

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from denseflip.counterfactual import Label, Language, Reading
 from denseflip.graph import Nodes, Taxonomy
+from denseflip.graph.readable_names import NODE_PREFIX, NODE_TAXONOMY
 
 # Two regions, the lower number first, or the same region twice; a region and the number of regions
 # for that region with all regions, itself included; a node and None for all pairs of that node; in
@@ -21,8 +22,6 @@ from denseflip.graph import Nodes, Taxonomy
 Place = tuple[int, int | None]
 ALL_REGIONS = "all regions"
 Change = Literal["less", "more", "mixed"]
-NODE_TAXONOMY = "node"
-NODE_PREFIX = "node "
 _WORD = re.compile(r"[^\W\d_]{3}")  # distinguishes a name from a number or a code
 
 

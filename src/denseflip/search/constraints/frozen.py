@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,36 @@ from denseflip.errors import (
 )
 from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.graph.nodes import CROSS
+from denseflip.graph.readable_names import NODE_PREFIX, SIDE_TAXONOMIES, readable
+from denseflip.graph.readable_names import NODE_TAXONOMY as NODE
 from denseflip.search.constraints.free_pairs import FreePairs
 
 Bools = npt.NDArray[np.bool_]
 CROSSES = (" x ", " – ", " × ", " & ")  # between two regions of a cell: typed, or as on a page
-NODE = "node"  # in front of a colon: the name of a node follows, not that of a region
 _MANY = 40  # names that an error lists; of more the nearest, and those of the first taxonomy
+
+
+class _Names:
+    """The regions of a taxonomy by their names in the node table and in sentences."""
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self.name = taxonomy.name
+        self.taxonomy = taxonomy
+        self.own = {region.lower() for region in taxonomy.regions}
+        self.numbers: dict[str, set[int]] = {}
+        for names in (taxonomy.regions, readable(taxonomy)):
+            for number, own in enumerate(names):
+                self.numbers.setdefault(own.lower(), set()).add(number)
+
+    def named(self, name: str) -> list[tuple[str, Bools]]:
+        """The full name and the nodes of every region of this name."""
+        asked = name.lower()
+        plain = asked.removeprefix("“").removesuffix("”").removeprefix("the ")
+        if self.name == NODE:
+            plain = plain.removeprefix(NODE_PREFIX)
+        found = self.numbers.get(asked) or self.numbers.get(plain, set())
+        regions, array = self.taxonomy.regions, self.taxonomy.array
+        return [(f"{self.name}: {regions[i]}", np.asarray(array == i)) for i in sorted(found)]
 
 
 class Frozen:
@@ -94,38 +119,46 @@ class Frozen:
         raise self._unknown(name)
 
     def _members(self, name: str) -> Bools | None:
-        """The nodes of a name: a region of any taxonomy, or one node."""
-        tables = [(t.name, t.regions, t.array) for t in self.taxonomies]
-        if self.nodes is not None:
-            tables.append((NODE, self.nodes.names, np.arange(self.n_nodes)))
-        found = [
-            (where, np.asarray(array == number))
-            for where, names, array in tables
-            for number, own in enumerate(names)
-            if own.lower() == name.lower()
-        ]
+        """The nodes of a name: a region of any taxonomy, or one node.
+
+        A name may be written as in the node table or as in a sentence.
+        """
+        found = [x for table in self._tables for x in table.named(name)]
+        if not any(name.lower() in table.own for table in self._tables):
+            found += [x for table in self._sided for x in table.named(name)]
         if not found and ":" in name:  # "node: name", or the taxonomy and the region in it
-            which, _, region = (part.strip().lower() for part in name.partition(":"))
-            crossed = [(t.name, t.regions, t.array) for t in self._crossed(which)]
-            for where, names, array in (*tables[-1:], *tables, *crossed):
-                lowered = [own.lower() for own in names]
-                if where.lower() == which and region in lowered:
-                    return np.asarray(array == lowered.index(region))
+            which, _, region = (part.strip() for part in name.partition(":"))
+            for table in (*self._tables[-1:], *self._tables, *self._crossed(which)):
+                if table.name.lower() == which.lower() and (one := table.named(region)):
+                    return one[0][1]
         if not found and name.isdecimal() and name.isascii():  # a number typed on a command line
             return np.asarray(np.arange(self.n_nodes) == self._node(int(name)))
         if any(not np.array_equal(found[0][1], other) for _, other in found[1:]):
-            places = " or ".join(repr(f"{where}: {name}") for where, _ in found)
+            places = " or ".join(repr(where) for where, _ in found)
             msg = f"{name!r} is ambiguous. Choose one of: {places}."
             raise InvalidParameterError(msg, parameter="freeze")
         return found[0][1] if found else None
 
-    def _crossed(self, name: str) -> list[Taxonomy]:
+    @cached_property
+    def _tables(self) -> list[_Names]:
+        """The names of every taxonomy, and last those of the nodes."""
+        nodes = () if self.nodes is None else (Taxonomy.from_labels(NODE, self.nodes.names),)
+        return [_Names(taxonomy) for taxonomy in (*self.taxonomies, *nodes)]
+
+    @cached_property
+    def _sided(self) -> list[_Names]:
+        """Every taxonomy crossed with the hemispheres, for names such as left Frontal Lobe."""
+        own = [taxonomy.name for taxonomy in self.taxonomies]
+        crosses = [f"{a}{CROSS}{b}" for a in own for b in own if a != b and b in SIDE_TAXONOMIES]
+        return [table for cross in crosses for table in self._crossed(cross)]
+
+    def _crossed(self, name: str) -> list[_Names]:
         """The taxonomy that crosses several, as in ``lobe*hemisphere``; empty if there is none."""
         own = {taxonomy.name.lower(): taxonomy.name for taxonomy in self.taxonomies}
-        parts = [own.get(part.strip()) for part in name.split(CROSS)]
+        parts = [own.get(part.strip()) for part in name.lower().split(CROSS)]
         if self.nodes is None or len(parts) < 2 or None in parts:
             return []
-        return [self.nodes.taxonomy(CROSS.join(part for part in parts if part))]
+        return [_Names(self.nodes.taxonomy(CROSS.join(part for part in parts if part)))]
 
     def _end(self, end: Any) -> int:
         if is_number(end):
@@ -141,7 +174,7 @@ class Frozen:
         return number
 
     def _unknown(self, name: str) -> DenseflipError:
-        known = [region for taxonomy in self.taxonomies for region in taxonomy.regions]
+        known = [region for taxonomy in self.taxonomies for region in readable(taxonomy)]
         if self.nodes is None:
             msg = (
                 f"freeze={name!r} is a name, and there is no node table to look it up in. Pass "
@@ -150,7 +183,7 @@ class Frozen:
             return MissingInputError(msg, parameter=("freeze", "nodes"))
         known += [node for node in self.nodes.names if node not in known]
         if len(known) > _MANY:
-            first = self.taxonomies[0].regions if self.taxonomies else ()
+            first = readable(self.taxonomies[0]) if self.taxonomies else ()
             known = [*nearest(name, known, n=3), *first[:_MANY]]
         return UnknownNameError(
             "region, node or cell", name, dict.fromkeys(known), parameter="freeze"

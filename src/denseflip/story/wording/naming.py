@@ -7,13 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from denseflip.graph import Taxonomy
-from denseflip.graph.nodes import CROSS
-from denseflip.search.claims.claim import NODE_PREFIX, NODE_TAXONOMY
+from denseflip.graph.readable_names import NODE_PREFIX, SIDES, readable
 
-_SIDES = {"L": "left", "R": "right", "M": "midline"}
-_ALONE = {"L": "left hemisphere", "R": "right hemisphere", "M": "midline"}
-_SIDED = re.compile(r"(.*[^\W\d_]{3}.*)[_ ]([LR])")
-_SIDE_TAXONOMIES = {"hemisphere", "side"}
 _UNSAFE = re.compile(r"[,;:()“”\n\r\t]| and |^\s|\s$|^$")
 _RESERVED = {"in", "within", "between", "at", "of", "each", "and", "then", "the"}
 # A single word takes an article if it is a noun such as these; "Frontal" or "Visual" takes none.
@@ -25,32 +20,6 @@ _NOUN = re.compile(
     r"pretectum|tegmentum|septum|isthmus|cingulum|operculum)$",
     re.IGNORECASE,
 )
-
-
-def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
-    """Region names with the hemisphere spelled out: ``Frontal Lobe L`` → ``left Frontal Lobe``."""
-    parts = taxonomy.name.split(CROSS)
-    if taxonomy.name == NODE_TAXONOMY:
-        names = [_sided(name) for name in taxonomy.regions]
-        return tuple(names) if len(set(names)) == len(names) else taxonomy.regions
-    if parts[-1] not in _SIDE_TAXONOMIES:
-        return taxonomy.regions
-    names = []
-    for region in taxonomy.regions:
-        head, _, side = region.rpartition(" ")
-        if len(parts) == 1:
-            names.append(_ALONE.get(region, region))
-        else:
-            names.append(f"{_SIDES[side]} {head}" if head and side in _SIDES else region)
-    return tuple(names) if len(set(names)) == len(names) else taxonomy.regions
-
-
-def _sided(name: str) -> str:
-    """``Frontal_Sup_L`` → ``left Frontal Sup``; a name without a side is unchanged."""
-    match = _SIDED.fullmatch(name)
-    if match is None or name.startswith(NODE_PREFIX):
-        return name
-    return f"{_SIDES[match[2]]} {match[1].replace('_', ' ')}"
 
 
 def with_article(name: str) -> str:
@@ -67,7 +36,7 @@ def with_article(name: str) -> str:
     if first.lower() in _RESERVED:
         return f"the {name}"
     head, _, rest = name.partition(" ")
-    sided = rest if rest and head.lower() in _SIDES.values() else name
+    sided = rest if rest and head.lower() in SIDES.values() else name
     code = len(name) == 1 or any(c.isdigit() for c in name)
     bare = " " not in sided and not (sided.isalpha() and _NOUN.search(sided))
     return name if code or bare else f"the {name}"

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denseflip.counterfactual import Counterfactual, Label, Status
 from denseflip.errors import counted
+from denseflip.graph.readable_names import readable
 from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import ALL_REGIONS, net
 from denseflip.search.claims.redraw import FEW_CELLS
 from denseflip.story.wording.badge import judged_better, known
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
-from denseflip.story.wording.naming import readable, with_article
+from denseflip.story.wording.naming import with_article
 
 if TYPE_CHECKING:
     from denseflip.story.wording.statement import Sentences
