@@ -335,15 +335,17 @@ def find_stable(
     found: list[VerifiedClaim] = []
     try:
         for attempt in attempts(plan, problem):
-            if attempt.wide or attempt.with_all or not attempt.towards:
+            if attempt.wide or attempt.with_all:
                 continue
+            if found and not attempt.in_range:
+                break  # rather in range than stable
             for taxonomy in taxonomies:
                 name = None if taxonomy is None else taxonomy.name
                 brief = Brief(name, "nodes" if taxonomy is None else "regions", plan.max_cells)
                 found += brief.find_claims(problem, session, taxonomy, attempt, goal)
                 if any(goal.meets(one) and one.cells <= _FEW_CELLS for one in found):
                     break
-            if found:
+            if any(map(goal.meets, found)):
                 break
     except BudgetSpentError:
         if not found:
