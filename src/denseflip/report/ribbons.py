@@ -17,7 +17,9 @@ from denseflip.report.scene import Scene
 #: With more edits than ``from``, single lines are a tangle. ``numbered``: ribbons with their
 #: number. ``widest``: largest width, in radii. ``inward``: how far from the centre the control
 #: point of a ribbon within an arc is. ``full``: the part of an arc that ribbons may take.
-RIBBONS = {"from": 150, "numbered": 6, "widest": 0.26, "inward": 0.3, "full": 0.94}
+#: ``deep``: the control point of a ribbon of width w is at most 1 - deep * w from the centre, so
+#: that it leaves its arc straight.
+RIBBONS = {"from": 150, "numbered": 6, "widest": 0.26, "inward": 0.3, "full": 0.94, "deep": 2.2}
 _TURN = 2 * np.pi
 _THINNEST = 0.006  # radii
 
@@ -47,6 +49,9 @@ class Ribbon:
         curve: Points = controls(on_circle(np.array(self.angles)), [(0, 1)])[0]
         if self.arcs[0] == self.arcs[1]:
             curve[1] = on_circle(np.array([sum(self.angles) / 2]), RIBBONS["inward"])[0]
+            return curve
+        far = float(np.hypot(*curve[1]))
+        curve[1] *= min(1.0, (1 - RIBBONS["deep"] * self.width) / max(far, 1e-9))
         return curve
 
 
