@@ -261,8 +261,8 @@ def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: f
 
 def draw_kind(
     ax: Any, kind: str, segments: npt.NDArray[np.float64], widths: Any, opacity: float
-) -> None:
-    """Draw lines or curves of one kind of edit, as `draw_edges` does.
+) -> Any:
+    """Draw lines or curves of one kind of edit, as `draw_edges` does; return their collection.
 
     ``widths`` is one width in points, or one for each; dashes of wide lines keep a readable length.
     """
@@ -284,10 +284,11 @@ def draw_kind(
         facecolors="none",
         linewidths=widths,
         alpha=opacity,
+        joinstyle="round",
         **look,
     )
     lines.set_gid(kind)
-    ax.add_collection(lines, autolim=False)
+    return ax.add_collection(lines, autolim=False)
 
 
 def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: float = 1.0) -> None:

@@ -129,6 +129,8 @@ def _busiest(scene: Scene, groups: list[Group]) -> list[Group]:
 
 def _draw_ribbons(ax: Any, ribbons: tuple[Ribbon, ...]) -> None:
     """Draw ribbons on the unit circle, with the numbers of the widest. The limits must be set."""
+    from matplotlib.patches import Circle as Disc
+
     ax.apply_aspect()
     across = ax.transData.transform([(0, 0), (1, 0)])
     radius = float(across[1, 0] - across[0, 0]) * 72 / ax.figure.dpi  # in points
@@ -136,7 +138,8 @@ def _draw_ribbons(ax: Any, ribbons: tuple[Ribbon, ...]) -> None:
         own = [ribbon for ribbon in ribbons if ribbon.kind == kind]
         if own:
             widths = np.array([ribbon.width * radius for ribbon in own])
-            draw_kind(ax, kind, np.stack([r.path for r in own]), widths, opacity=0.78)
+            lines = draw_kind(ax, kind, np.stack([r.path for r in own]), widths, opacity=0.78)
+            lines.set_clip_path(Disc((0, 0), 0.99, transform=ax.transData))  # ends follow the ring
     taken: list[tuple[float, float, float]] = []
     for ribbon in ribbons[: int(RIBBONS["numbered"])]:
         text = f"{'−' if ribbon.kind == 'removed' else '+'}{ribbon.n:,}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cmp_to_key
 
 import numpy as np
 
@@ -18,7 +17,9 @@ from denseflip.report.scene import Scene
 #: With more edits than ``from``, single lines are a tangle. ``numbered``: ribbons with their
 #: number. ``widest``: largest width, in radii. ``inward``: how far from the centre the control
 #: point of a ribbon within an arc is. ``full``: the part of an arc that ribbons may take.
-RIBBONS = {"from": 150, "numbered": 6, "widest": 0.26, "inward": 0.3, "full": 0.94}
+#: ``deep``: the control point of a ribbon of width w is at most 1 - deep * w from the centre, so
+#: that it leaves its arc straight.
+RIBBONS = {"from": 150, "numbered": 6, "widest": 0.26, "inward": 0.3, "full": 0.94, "deep": 2.2}
 _TURN = 2 * np.pi
 _THINNEST = 0.006  # radii
 
@@ -45,9 +46,12 @@ class Ribbon:
     @property
     def path(self) -> Points:
         """Start, control point and end of its curve on the unit circle."""
-        curve = controls(on_circle(np.array(self.angles)), [(0, 1)])[0]
+        curve: Points = controls(on_circle(np.array(self.angles)), [(0, 1)])[0]
         if self.arcs[0] == self.arcs[1]:
             curve[1] = on_circle(np.array([sum(self.angles) / 2]), RIBBONS["inward"])[0]
+            return curve
+        far = float(np.hypot(*curve[1]))
+        curve[1] *= min(1.0, (1 - RIBBONS["deep"] * self.width) / max(far, 1e-9))
         return curve
 
 
@@ -80,19 +84,18 @@ def ribbons_of(scene: Scene, circle: Circle) -> tuple[Ribbon, ...]:
     scale = min(*room, RIBBONS["widest"] / max(1, found[0][1] if found else 1))
     angles = [[0.0, 0.0] for _ in found]
     for k, (group, here) in enumerate(zip(arcs, ends, strict=True)):
-        # Those to the next arc leave at the near end, so that ribbons cross as little as possible.
-        def turn(end: tuple[int, int], k: int = k) -> float:
-            (_, a, b), _ = found[end[0]]
+
+        def order(end: tuple[int, int], k: int = k) -> tuple[float, int]:
+            """Those to the next arc leave at the near end, so that few ribbons cross."""
+            i, side = end
+            (kind, a, b), _ = found[i]
             if a == b:
-                return -1.0 if end[1] else _TURN + 1
-            return (arcs[a if end[1] else b].middle - arcs[k].middle + 2 * _TURN) % _TURN
+                turn = -1.0 if side else _TURN + 1
+            else:
+                turn = (arcs[a if side else b].middle - arcs[k].middle + 2 * _TURN) % _TURN
+            return -turn, (kind == "removed") * (-1 if side else 1)
 
-        def before(x: tuple[int, int], y: tuple[int, int]) -> float:
-            kinds = [found[end[0]][0][0] for end in (x, y)]
-            side = -1 if x[1] else 1
-            return turn(y) - turn(x) or side * ((kinds[0] > kinds[1]) - (kinds[0] < kinds[1]))
-
-        here.sort(key=cmp_to_key(lambda x, y: int(np.sign(before(x, y)))))
+        here.sort(key=order)
         wide = scale * sum(found[i][1] for i, _ in here)
         gap = (group.end - group.start - wide) / (len(here) + 1)
         at = group.start

@@ -90,7 +90,7 @@
 
     /** Ribbons from arc to arc; their width is the number of edits, on one scale for all. */
     renderRibbons(drawing, colours) {
-      const { picture } = this, { arcs, ribbons: { full, widest, inward } } = picture.data.circle, ribbons = this.tally(), ends = arcs.map(() => []);
+      const { picture } = this, { arcs, ribbons: { full, widest, inward, deep } } = picture.data.circle, ribbons = this.tally(), ends = arcs.map(() => []);
       ribbons.forEach((ribbon) => { ends[ribbon.a].push([ribbon, 0]); ends[ribbon.b].push([ribbon, 1]); });
       // Room for all ends on their arcs, and none too wide to be straight at its end.
       const room = arcs.map(({ start, end }, i) => (full * this.radius * (end - start)) / Math.max(1, ends[i].reduce((sum, [{ n }]) => sum + n, 0)));
@@ -112,6 +112,7 @@
       picture.drawn = ribbons.map((ribbon) => {
         const path = this.chord(...ribbon.angles.map(unit));
         if (ribbon.a === ribbon.b) { const [x, y] = this.place((ribbon.angles[0] + ribbon.angles[1]) / 2, inward * this.radius); [path[2], path[3]] = [x, y]; }
+        else { const [cx, cy] = this.centre, far = Math.hypot(path[2] - cx, path[3] - cy), pull = Math.min(1, (this.radius - deep * ribbon.n * scale) / Math.max(far, 1e-9)); [path[2], path[3]] = [cx + (path[2] - cx) * pull, cy + (path[3] - cy) * pull]; }
         return { ...ribbon, path, width: Math.max(1.2, ribbon.n * scale) };
       });
       for (const { kind, u, v, path, width } of picture.drawn) {
