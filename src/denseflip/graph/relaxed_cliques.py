@@ -170,33 +170,101 @@ def join_at_least(nodes: Sequence[int], neighbours: Neighbours, least: int) -> l
     """
     members, n = set(nodes), len(nodes)
     least = min(least, n - 1)
-    met = [set(neighbours[v] & members) for v in nodes]
-    needy = [i for i in range(n) if len(met[i]) < least]
+    met: dict[int, set[int]] = {}  # of those that need more
+    for i, v in enumerate(nodes):
+        common = members.intersection(neighbours[v])
+        if len(common) < least:
+            met[i] = common
     new: list[Pair] = []
 
     def join(i: int, j: int) -> None:
         u, v = nodes[i], nodes[j]
-        met[i].add(v)
-        met[j].add(u)
         new.append((u, v) if u < v else (v, u))
+        for end, other in ((i, v), (j, u)):
+            if end in met:
+                met[end].add(other)
+                if len(met[end]) == least:
+                    del met[end]
 
     # For an odd number, opposite nodes first, because the ring adds two at a time.
     first = [n // 2] if least % 2 and not n % 2 else []
     for step in (*first, *range(1, n // 2 + 1)):
-        if not needy:
+        if not met:
             break
-        for i in needy:
+        for i in list(met):
             j = (i + step) % n
-            if len(met[i]) < least and len(met[j]) < least and nodes[j] not in met[i]:
+            if i in met and j in met and nodes[j] not in met[i]:
                 join(i, j)
-        needy = [i for i in needy if len(met[i]) < least]
-    for i in needy:
+    for i in list(met):
         for j in range(n):
-            if len(met[i]) >= least:
+            if i not in met:
                 break
             if j != i and nodes[j] not in met[i]:
                 join(i, j)
     return sorted(new)
+
+
+def count_joined(size: int, least: int) -> int:
+    """The number of pairs that `join_at_least` adds to so many nodes without edges.
+
+    >>> [count_joined(size, 3) for size in (2, 3, 4, 5, 6)]
+    [1, 3, 6, 8, 9]
+    """
+    least = max(0, min(least, size - 1))
+    if not (size % 2 and least % 2):
+        return size * least // 2
+    # The ring gives each node an even number. Then each needs one more, and the next step joins
+    # blocks of that many nodes with the blocks that follow. Some of the last nodes are left.
+    step = (least + 1) // 2
+    start = size - size % (2 * step)
+    needy = dict.fromkeys(range(max(start, size - step), min(size, start + step)))
+    for further in range(step + 1, size // 2 + 1):
+        if len(needy) < 2:
+            break
+        for i in list(needy):
+            j = (i + further) % size
+            if i in needy and j in needy:
+                del needy[i], needy[j]
+    joined = (size - len(needy)) // 2
+    # Nodes that still need one are joined with nodes that need none.
+    return size * (least - 1) // 2 + joined + len(needy)
+
+
+def first_to_join(
+    nodes: Sequence[int], neighbours: Neighbours, least: Callable[[int], int]
+) -> Callable[[int], int | None]:
+    """A function that skips the sizes for which `join_at_least` adds nothing.
+
+    It returns the smallest size, from the given one, such that one of the first so many nodes has
+    fewer than ``least(size)`` neighbours among them; None if there is no such size.
+
+    >>> near = [{1, 2}, {0, 2}, {0, 1}, set()]
+    >>> first_to_join([0, 1, 2, 3], near, lambda size: 2)(2)
+    4
+    """
+    inside: set[int] = set()
+    met: dict[int, int] = {}
+
+    def widen(size: int) -> None:
+        for v in nodes[len(inside) : size]:
+            common = inside & neighbours[v]
+            for u in common:
+                met[u] += 1
+            met[v] = len(common)
+            inside.add(v)
+
+    def first(size: int) -> int | None:
+        if not met and size <= len(nodes):  # often the first size will do: try it without counts
+            now, enough = set(nodes[:size]), min(least(size), size - 1)
+            if any(len(now & neighbours[v]) < enough for v in reversed(nodes[:size])):
+                return size
+        for wider in range(size, len(nodes) + 1):
+            widen(wider)
+            if min(met.values(), default=0) < min(least(wider), wider - 1):
+                return wider
+        return None
+
+    return first
 
 
 def _masks(node: int, neighbours: Neighbours) -> tuple[list[int], list[int]]:

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from denseflip.graph.density import NeighbourSets, two_hop
 from denseflip.graph.relaxed_cliques import (
+    count_joined,
+    first_to_join,
     join_at_least,
     lack_no_more,
     largest_lacking,
@@ -128,6 +130,32 @@ def test_nodes_without_edges_become_one_piece_with_as_few_edges_as_can_be(n):
         assert len(new) <= -(-n * least // 2) + 1  # an odd one out may take one more
         if least > 1:
             assert nx.is_connected(nx.Graph(new))
+
+
+def test_pairs_are_counted_without_making_them():
+    for size in range(48):
+        for least in range(50):
+            made = join_at_least(range(size), [frozenset()] * size, least)
+            assert count_joined(size, least) == len(made), (size, least)
+
+
+@given(graphs(min_nodes=1), st.integers(0, 6), st.integers(1, 9), st.booleans(), st.randoms())
+def test_sizes_that_need_no_pair_are_skipped(g, least, size, grows, chance):
+    near = NeighbourSets(g)
+    nodes = list(range(g.n_nodes))
+    chance.shuffle(nodes)
+
+    def wanted(n):
+        return least * n // 4 if grows else least
+
+    first = first_to_join(nodes, near, wanted)
+    sizes = range(size, g.n_nodes + 1)
+    adding = [n for n in sizes if join_at_least(nodes[:n], near, wanted(n))]
+    found = []
+    while (n := first(size)) is not None:
+        found.append(n)
+        size = n + 1
+    assert found == adding
 
 
 def test_shares_are_taken_as_they_are_written():

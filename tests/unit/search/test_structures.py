@@ -20,7 +20,11 @@ from denseflip.graph.relaxed_cliques import Dense
 from denseflip.search.core.problem import Problem
 from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State
 from denseflip.search.methods.dcs import method_of
-from denseflip.search.methods.structure_blocks import StructureDensify, StructureSparsify
+from denseflip.search.methods.structure_blocks import (
+    StructureDensify,
+    StructureSparsify,
+    _edges_of,
+)
 from denseflip.search.methods.structures import (
     STRUCTURES,
     Club,
@@ -345,3 +349,24 @@ def test_one_class_is_a_sparsifier_a_densifier_and_a_method():
     assert result.trace[0].structure == "star"
     with pytest.raises(TypeError):
         method_of(Star)(most=3)
+
+
+@every
+def test_the_edges_of_a_structure_are_those_that_it_would_get(name):
+    structure = STRUCTURES[name]()
+    for level in (0.4, 2.0, 3.0, 5.0):
+        for size in (2, 3, 8, 9, 25):
+            made = structure.fill(range(size), [frozenset()] * size, level)
+            assert _edges_of(structure, size, level) == len(made)
+
+
+@pytest.mark.parametrize("name", ["core", "densest", "community"])
+def test_skipped_sizes_change_no_step(name, monkeypatch):
+    def steps():
+        return explain(random, lambda a: 0, name, budget=120).trace
+
+    random = graph(40, nx.gnp_random_graph(40, 0.2, seed=3).edges)
+    quick = steps()
+    monkeypatch.setattr("denseflip.search.methods.structure_blocks._least_degree", lambda s: None)
+    assert quick == steps()
+    assert any(step.block == "densify" for step in quick)

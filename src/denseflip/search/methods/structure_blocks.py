@@ -15,6 +15,7 @@ from denseflip.errors import check_choice, whole_number
 from denseflip.graph import Graph, Pair
 from denseflip.graph.cliques import Cliques, CliquesThrough, Overlaps
 from denseflip.graph.density import NeighbourSets, two_hop
+from denseflip.graph.relaxed_cliques import count_joined, first_to_join
 from denseflip.search.core.problem import BACKGROUND, Problem
 from denseflip.search.methods.blocks import (
     DENSIFY,
@@ -399,15 +400,38 @@ class StructureDensify(StatefulBlock):
         if kind != self.structure.name:  # another kind was removed: as dense as a clique
             level = _level_of_clique(self.structure, state.last_size or TRIANGLE)
         size = _size_for(self.structure, lacking, level, len(order))
-        for wider in range(size, len(order) + 1):
-            state.problem.check_time()
-            state.work(wider)
+        first = self._first_to_fill(state, order, level)
+        while True:
+            wider = first(size)
+            for visited in range(size, 1 + (wider or len(order))):
+                state.problem.check_time()
+                state.work(visited)
+            if wider is None:
+                return [], []
             new = self.structure.fill(order[:wider], state.neighbours, level)
             if state.bound:
                 new = list(state.may_change(new))
             if new:
                 return order[:wider], new
-        return [], []
+            size = wider + 1
+
+    def _first_to_fill(
+        self, state: State, order: list[int], level: float
+    ) -> Callable[[int], int | None]:
+        """The smallest size, from a given one, for which ``fill`` may add pairs."""
+        least = _least_degree(self.structure)
+        if least is None:
+            return lambda size: size if size <= len(order) else None
+        return first_to_join(order, state.neighbours, lambda size: least(size, level))
+
+
+def _least_degree(structure: Structure) -> Callable[[int, float], int] | None:
+    """With how many others each of so many nodes is joined, at a level; None if not offered.
+
+    A structure that offers ``least_degree`` is filled by `join_at_least`. Its edges can be counted
+    without making them, which matters with thousands of nodes.
+    """
+    return getattr(structure, "least_degree", None)
 
 
 @lru_cache(maxsize=4096)
@@ -428,6 +452,9 @@ def _size_for(structure: Structure, n_edges: int, level: float, largest: int) ->
 @lru_cache(maxsize=4096)
 def _edges_of(structure: Structure, size: int, level: float) -> int:
     """The number of edges of such a structure with so many nodes."""
+    least = _least_degree(structure)
+    if least is not None:
+        return count_joined(size, least(size, level))
     return len(structure.fill(range(size), [frozenset()] * size, level))
 
 

@@ -158,7 +158,11 @@ class Core:
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Join each node with k of the others: a core of the order that was removed."""
-        return join_at_least(nodes, near, self.k or round(level))
+        return join_at_least(nodes, near, self.least_degree(len(nodes), level))
+
+    def least_degree(self, size: int, level: float) -> int:
+        """The number of others that each of so many nodes is joined with."""
+        return self.k or round(level)
 
 
 @dataclass(frozen=True)
@@ -246,7 +250,11 @@ class Densest:
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Add pairs until there are as many edges per node as in the removed structure."""
-        return join_at_least(nodes, near, math.ceil(2 * Fraction(level).limit_denominator(10**6)))
+        return join_at_least(nodes, near, self.least_degree(len(nodes), level))
+
+    def least_degree(self, size: int, level: float) -> int:
+        """The number of others that each of so many nodes is joined with."""
+        return math.ceil(2 * Fraction(level).limit_denominator(10**6))
 
 
 @dataclass(frozen=True)
@@ -294,8 +302,11 @@ class Community:
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Join each node with the share of the others that was joined in the removed structure."""
-        share = Fraction(level).limit_denominator(10**6)
-        return join_at_least(nodes, near, math.ceil(share * (len(nodes) - 1)))
+        return join_at_least(nodes, near, self.least_degree(len(nodes), level))
+
+    def least_degree(self, size: int, level: float) -> int:
+        """The number of others that each of so many nodes is joined with."""
+        return math.ceil(Fraction(level).limit_denominator(10**6) * (size - 1))
 
 
 def _largest(
