@@ -3,6 +3,9 @@
 - *A torch network*: 64 edited graphs (`synthetic`) asked at once beside 64 questions one by one,
   and beside the bare module called on ready tensors (what no adapter could beat). A whole
   explanation in batches beside the same one by one, which must come out the same.
+- *A GIN and a GCN* (`mice:strain`): a default explanation, and one by labels, beside the same
+  number of graphs through the bare module at its fastest batch size. Edges are passed as
+  ``edge_index``, as the module was written for, or as a sparse matrix, whichever is named.
 - *The same network as an ONNX file*, likewise.
 - *A scikit-learn pipeline* (`mice`): beside its own `predict` on ready rows.
 
@@ -25,6 +28,8 @@ from measuring import Figures, Line, least, main, note
 
 TOGETHER = 64
 EDITS = 5
+SIZES = (1, 4, 16, 64)  # batch sizes of the bare module
+EPOCHS = 30
 
 
 def edited(graph: Graph, count: int) -> list[Graph]:
@@ -75,6 +80,73 @@ def explained(module: Any, data: Any, budget: int) -> Figures:
     return {**seconds, "same": float(found[0] == found[1])}
 
 
+def default_explanations(kind: str, graphs: int, repeats: int) -> Figures:
+    """Seconds of default explanations, and of the same graphs through the bare module."""
+    from denseflip import Background
+    from trained_networks import FEATURES, train
+
+    mice = load_dataset("mice:strain")
+    oracle = as_oracle(train(mice, kind, epochs=EPOCHS)[0], features=FEATURES)
+    known, passed = Background(mice.graphs), []
+    run = oracle._run
+
+    def watched(some: list[Graph]) -> Any:
+        passed.extend(some)
+        return run(some)
+
+    def explanations(information: str) -> None:
+        for graph in mice.graphs[:graphs]:
+            explain(
+                graph, oracle, nodes=mice.nodes, background=known, information=information, seed=1
+            )
+
+    figures = {}
+    for information in ("auto", "labels"):
+        explanations(information)  # labels of the background, batch sizes
+        passed.clear()
+        oracle._run = watched
+        explanations(information)
+        oracle._run = run
+        asked = list(passed)
+        some = asked[:: max(1, len(asked) // TOGETHER)][:TOGETHER]
+        bare = {
+            f"{form} {size}": _bare(oracle, some, size, form) for form in FORMS for size in SIZES
+        }
+        times = least({"explained": lambda which=information: explanations(which)} | bare, repeats)
+        scale = len(asked) / len(some)
+        figures[f"{kind} {information} explained"] = times.pop("explained")
+        for form in FORMS:
+            best = min(times[f"{form} {size}"] for size in SIZES)
+            figures[f"{kind} {information} {form}"] = scale * best
+    return figures
+
+
+FORMS = ("edges", "matrix")
+
+
+def _bare(oracle: Any, graphs: list[Graph], size: int, form: str) -> Any:
+    """The module on ready tensors, in batches of one size."""
+    import torch
+
+    from denseflip.oracles.networks import edge_matrix
+    from denseflip.oracles.tensors import inputs_of
+
+    ready = []
+    for start in range(0, len(graphs), size):
+        arrays = inputs_of(graphs[start : start + size], oracle.roles, oracle._rows)
+        tensors = {name: torch.as_tensor(array) for name, array in arrays.items()}
+        if form == "matrix":
+            tensors["edge_index"] = edge_matrix(tensors["edge_index"], len(tensors["x"]))
+        ready.append(tensors)
+
+    def run() -> None:
+        with torch.no_grad():
+            for tensors in ready:
+                oracle.module(**tensors)
+
+    return run
+
+
 def measure(quick: bool) -> Figures:
     """Time a question to each kind of model."""
     from sklearn.linear_model import LogisticRegression
@@ -110,6 +182,8 @@ def measure(quick: bool) -> Figures:
     oracle = as_oracle(module, features="degree")
     figures |= asked(oracle, graphs, bare, repeats, "torch")
     figures |= explained(module, small, 60 if quick else 300)
+    for kind in _kinds():
+        figures |= default_explanations(kind, 1 if quick else 6, repeats)
     try:
         import onnx  # noqa: F401
         import onnxruntime  # noqa: F401
@@ -128,6 +202,18 @@ def measure(quick: bool) -> Figures:
     return figures
 
 
+def _kinds() -> tuple[str, ...]:
+    try:
+        import torch_geometric  # noqa: F401
+    except ImportError:
+        note('PyG is not installed (pip install "denseflip[gnn]"): GIN and GCN are left out.')
+        return ()
+    return KINDS
+
+
+KINDS = ("gin", "gcn")
+
+
 def lines(figures: Figures) -> list[Line]:
     """Ratios: what a batch gains, and what the adapter costs."""
     out = []
@@ -143,6 +229,16 @@ def lines(figures: Figures) -> list[Line]:
         out.append(Line("torch: a question of `obs`, one by one / in batches", ratio, "×"))
         same = figures["same"]
         out.append(Line("torch: the same counterfactual both ways", same, at_least=1, must=True))
+    for kind in KINDS:
+        for information, what in (("auto", "a default explanation"), ("labels", "one by labels")):
+            if f"{kind} {information} explained" not in figures:
+                continue
+            took = figures[f"{kind} {information} explained"]
+            for form in FORMS:
+                ratio = took / figures[f"{kind} {information} {form}"]
+                aim = 1.3 if form == "edges" else None
+                name = f"mice {kind.upper()}: {what} / its graphs through the module ({form})"
+                out.append(Line(name, ratio, "×", at_most=aim))
     return out
 
 

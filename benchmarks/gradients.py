@@ -157,8 +157,9 @@ def run(
         except DenseflipError:
             print(f"{name}: not on this machine, left out")
             continue
-        for method, information in (pair for table in tables for pair in TABLES[table]):
-            for i in np.linspace(0, len(data) - 1, min(graphs, len(data))).astype(int).tolist():
+        methods = [pair for table in tables for pair in TABLES[table]]
+        for i in np.linspace(0, len(data) - 1, min(graphs, len(data))).astype(int).tolist():
+            for method, information in methods:
                 key = (name, kind, method, information, i)
                 if key in done:
                     continue
@@ -273,7 +274,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--graphs", type=int, default=30, help="graphs per classifier")
-    parser.add_argument("--only", default="", help="a data set or a kind of classifier")
+    parser.add_argument("--only", default="", help="a data set, a classifier, or aut@gin")
     parser.add_argument("--table", choices=("costs", *TABLES), action="append")
     parser.add_argument("--out", type=Path, default=Path("runs/gradients/results.jsonl"))
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
@@ -282,7 +283,7 @@ def main() -> None:
     tables = given.table or ["costs", *TABLES]
     given.out.parent.mkdir(parents=True, exist_ok=True)
     if not given.no_run:
-        cases = [case for case in CASES if given.only in (*case, "")]
+        cases = [case for case in CASES if given.only in (*case, "@".join(case), "")]
         if given.quick:
             cases, given.graphs = cases[:2], 4
         names = [name for name in tables if name in TABLES]

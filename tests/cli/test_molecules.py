@@ -84,6 +84,27 @@ def test_train_evaluate_and_explain_many(molecules: Path, capsys: Captured) -> N
     assert out.count("N–O bonds") == 3
 
 
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("cohort MOL.dfd", "A cohort"),
+        ("serve MOL.dfd --port 0", "The app"),
+        ("bench --config b.toml", "A bench"),
+        ("arena --short --datasets MOL.dfd --classifiers gin --out a", "The benchmark"),
+    ],
+)
+def test_what_needs_shared_nodes_is_refused_at_every_command(
+    words: str, what: str, molecules: Path, capsys: Captured
+) -> None:
+    Path("b.toml").write_text(
+        '[[datasets]]\nname = "MOL.dfd"\n[[oracles]]\npreset = "regions-logistic"\n'
+        '[[methods]]\nname = "tri"\n'
+    )
+    err = " ".join(fails(capsys, *words.split()).split())
+    assert f"{what} needs graphs over the same nodes" in err
+    assert "Explain its graphs instead, one or many: denseflip explain DATA ID ID" in err
+
+
 def test_terms_of_chemistry(molecules: Path, capsys: Captured) -> None:
     out = done(capsys, "explain", molecules, 0, "--degree-bounds", BOUNDS, "--only", "remove")
     assert "Constraints: by removals only; with degrees within C=4, N=3, O=2, Cl=1." in out

@@ -17,6 +17,7 @@ from denseflip.datasets import Dataset
 from denseflip.reading import reading_options
 from denseflip.web.server_config import UPLOAD
 from denseflip.web.uploads import GRAPHS
+from molecules import write_molecules
 from serving import wait
 from zoo.shapes import EDGES as ZOO_EDGES
 from zoo.shapes import GENES, SHAPES
@@ -116,6 +117,14 @@ def test_what_is_hostile_or_broken_is_refused_and_nothing_is_kept(client, data, 
     assert after == before
     assert len(client.get("/api/jobs").json()) == jobs
     assert not Path("/tmp/denseflip-was-here").exists()
+
+
+def test_graphs_whose_nodes_have_only_types_are_refused_with_a_remedy(client, tmp_path):
+    folder = write_molecules(tmp_path / "MOL")
+    files = {f"MOL/{file.name}": file.read_bytes() for file in folder.iterdir()}
+    message = send(client, "MOL.zip", packed(files)).json()["error"]["message"]
+    assert "The app needs graphs over the same nodes" in message
+    assert "denseflip explain DATA ID" in message
 
 
 def test_too_large_an_upload_is_refused(client):

@@ -129,12 +129,14 @@ class PairScores:
         flips = self._weights(codes) * np.where(are_among(codes, graph.codes), -1.0, 1.0)
         if len(self._slopes) == 1:
             sign = 1.0 if position else -1.0
-            return PairGradient(self._n, sign * flips[0], score=sign * known.first, exact=True)
+            return PairGradient(
+                self._n, sign * flips[0], score=sign * known.first, exact=True, linear=True
+            )
         # Relative to the strongest other class, which may be another one after some edits.
         others = np.delete(np.arange(len(flips)), position)
         rival = int(others[known.scores[others].argmax()])
         score = float(known.scores[position] - known.scores[rival])
-        return PairGradient(self._n, flips[position] - flips[rival], score=score)
+        return PairGradient(self._n, flips[position] - flips[rival], score=score, linear=True)
 
     def _settle(
         self, scores: Matrix, terms: int

@@ -297,8 +297,8 @@ class Dataset:
         if self.is_typed:
             msg = (
                 f"{what} needs graphs over the same nodes, but the nodes of {self.name!r} have "
-                "types and no identity. Explain its graphs instead, one or many (explain, "
-                "explain_many)."
+                "types and no identity. Explain its graphs instead, one or many: denseflip explain "
+                "DATA ID ID (in Python explain, explain_many)."
             )
             raise DatasetError(msg)
         return self

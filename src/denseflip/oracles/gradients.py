@@ -32,6 +32,7 @@ class PairGradient:
     codes : the pairs (``u * n + v`` with ``u < v``), sorted; None for all pairs in that order.
     score : the score of the label now; None if not known.
     exact : whether the score is linear in the edges, so that the values of several pairs add up.
+    linear : whether this is so as long as the strongest other label stays the same.
     note : what the gradient does not cover; else empty.
     passes : number of forward and backward passes that it took.
 
@@ -47,6 +48,7 @@ class PairGradient:
     codes: Codes | None = None
     score: float | None = None
     exact: bool = False
+    linear: bool = False
     note: str = ""
     passes: int = 1
 

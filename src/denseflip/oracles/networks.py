@@ -194,15 +194,20 @@ def _inputs_of(module: Any) -> dict[str, str]:
     return roles_of(required, optional, f"{name}.forward")
 
 
+def _is_training(module: Any) -> bool:
+    return module.training or any(map(_is_training, module.children()))
+
+
 def _check_mode(module: Any) -> None:
+    if not _is_training(module):
+        return
     training = [name for name, part in module.named_modules() if part.training]
-    if training:
-        which = "" if training[0] == "" else f" (its part {training[0]!r})"
-        msg = (
-            f"The module is in training mode{which}: dropout and batch normalisation would change "
-            "its answers from one query to the next. Call model.eval() first."
-        )
-        raise OracleError(msg)
+    which = "" if training[0] == "" else f" (its part {training[0]!r})"
+    msg = (
+        f"The module is in training mode{which}: dropout and batch normalisation would change "
+        "its answers from one query to the next. Call model.eval() first."
+    )
+    raise OracleError(msg)
 
 
 def _check_memory(module: Any) -> None:
@@ -240,17 +245,21 @@ def _moved(module: Any, device: str | None) -> Any:
 
 
 def edge_matrix(ends: Any, n_nodes: int) -> Any:
-    """Edges as a sparse matrix in rows (CSR): rows receive, columns send."""
-    import torch
+    """Edges as a sparse matrix in rows (CSR): rows receive, columns send.
 
-    order = torch.argsort(ends[1] * n_nodes + ends[0])
-    counts = torch.bincount(ends[1], minlength=n_nodes)
-    rows = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
+    SciPy's conversion keeps the order of the edges of a row, and `inputs_of` lists the senders of a
+    node in increasing order, so nothing is sorted.
+    """
+    import torch
+    from scipy.sparse import coo_array
+
+    senders, receivers = ends.numpy()
+    ones = np.ones(len(senders), dtype=np.float32)
+    rows = coo_array((ones, (receivers, senders)), shape=(n_nodes, n_nodes)).tocsr()
+    parts = (rows.indptr, rows.indices, rows.data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that CSR is new in torch
-        return torch.sparse_csr_tensor(
-            rows, ends[0][order], torch.ones(ends.shape[1]), size=(n_nodes, n_nodes)
-        )
+        return torch.sparse_csr_tensor(*map(torch.from_numpy, parts), size=(n_nodes, n_nodes))
 
 
 def as_batch(given: Mapping[str, Any], n_graphs: int) -> Any:

@@ -288,12 +288,9 @@ def inputs_of(
         made.setdefault("x or adjacency", made["adjacency"])
     if wanted & {"edge_index", "edge_weight", "batch", "data"}:
         sizes = np.array([g.n_nodes for g in graphs], dtype=np.int64)
-        shifts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
-        pairs = [g.pairs + s for g, s in zip(graphs, shifts, strict=True)]
-        both = [np.concatenate((p, p[:, ::-1])) for p in pairs]
-        joined = np.concatenate(both)
-        made["edge_index"] = np.ascontiguousarray(joined.T, dtype=np.int64)
-        made["edge_weight"] = np.ones(len(joined), dtype=np.float32)
+        made["edge_index"] = _ends(graphs)
+        if "edge_weight" in wanted:
+            made["edge_weight"] = np.ones(made["edge_index"].shape[1], dtype=np.float32)
         made["batch"] = np.repeat(np.arange(len(graphs), dtype=np.int64), sizes)
     has_rows = all(g.types is not None and g.types.new_edge is not None for g in graphs)
     if "edge_attr" in wanted or (has_rows and wanted & {EDGE_ATTR_IF_ANY, "data"}):
@@ -304,6 +301,22 @@ def inputs_of(
     return {name: made[role] for name, role in roles.items() if role in made} | (
         {role: made[role] for role in whole} if "data" in wanted else {}
     )
+
+
+def _ends(graphs: Sequence[Graph]) -> Array:
+    """Both directions of every edge, shape (2, edges): of each graph those from u to v first."""
+    out = np.empty((2, 2 * sum(len(g.codes) for g in graphs)), dtype=np.int64)
+    start, shift = 0, 0
+    for g in graphs:
+        n, middle, end = g.n_nodes, start + len(g.codes), start + 2 * len(g.codes)
+        u = g.codes // max(n, 1)
+        v = g.codes - u * n
+        if shift:
+            u, v = u + shift, v + shift
+        out[0, start:middle] = out[1, middle:end] = u
+        out[1, start:middle] = out[0, middle:end] = v
+        start, shift = end, shift + n
+    return out
 
 
 def together(roles: Mapping[str, str]) -> bool:

@@ -259,7 +259,7 @@ def _margin(scores: Any, kind: str, position: int) -> Any:
         return one if position else -one
     row = scores[0]
     if kind == "probabilities":
-        row = row.clamp_min(_TINY).log()
+        row = row.clamp_min(torch.finfo(row.dtype).tiny).log()
     if len(row) < 2:
         msg = "The module has a single class, so no score can be compared with another."
         raise GradientError(msg)

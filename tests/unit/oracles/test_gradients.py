@@ -61,6 +61,7 @@ def test_with_several_classes_the_margin_is_that_to_the_strongest_other():
     margin = scores[:, 2] - scores[:, rival]
     assert found.score == pytest.approx(margin[0])
     assert np.allclose(found.at(SOME), margin[1:] - margin[0])
+    assert found.linear
     assert not found.exact  # another class may become the strongest
 
 
@@ -83,6 +84,25 @@ def test_linear_pipelines_have_exact_gradients(steps):
     graphs = [GRAPH, *(GRAPH.toggle_codes(np.array([code])) for code in SOME)]
     scores = pipeline.decision_function([g.degrees() for g in graphs])
     assert found.score == pytest.approx(scores[0])
+    assert np.allclose(found.at(SOME), scores[1:] - scores[0])
+
+
+def test_every_pair_of_a_pipeline():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import LinearSVC
+
+    from denseflip.classifiers.features import make_features
+
+    features = make_features("edges", DATA.nodes)
+    rows = features.transform(DATA.graphs)
+    rows = rows.toarray() if hasattr(rows, "toarray") else rows
+    model = make_pipeline(StandardScaler(), LinearSVC(random_state=0)).fit(rows, DATA.labels)
+    found = as_oracle(model, features="edges").gradient(GRAPH, 1)
+    graphs = [GRAPH, *(GRAPH.toggle_codes(np.array([code])) for code in SOME)]
+    after = features.transform(graphs)
+    scores = model.decision_function(after.toarray() if hasattr(after, "toarray") else after)
+    assert found.exact
     assert np.allclose(found.at(SOME), scores[1:] - scores[0])
 
 
@@ -241,6 +261,122 @@ def test_layers_without_weights_agree_with_finite_differences(kind, features):
         moved[u, v] = moved[v, u] = base[u, v] + (-step if base[u, v] else step)
         slopes.append((dense(net, kind, features, moved, label) - centre) / step)
     assert np.allclose(found.at(SOME), slopes, rtol=1e-2, atol=1e-6)
+
+
+def slopes_of(margin: Any, pairs: Any = SOME) -> Any:
+    """Finite differences of a margin of a weighted adjacency matrix, one per pair."""
+    import torch
+
+    base, step, slopes = torch.as_tensor(GRAPH.to_adjacency(float)), 1e-5, []
+    centre = margin(base)
+    for code in pairs:
+        u, v = divmod(int(code), GRAPH.n_nodes)
+        moved = base.clone()
+        moved[u, v] = moved[v, u] = base[u, v] + (-step if base[u, v] else step)
+        slopes.append((margin(moved) - centre) / step)
+    return slopes
+
+
+def weighing(outputs: int, end: Any) -> Any:
+    """A network of torch alone with edge weights, and the same of a matrix of weights."""
+    import torch
+    from torch import nn
+
+    class Weighing(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = nn.Linear(2, 8), nn.Linear(16, 8)
+            self.last = nn.Linear(8, outputs)
+
+        def forward(self, x: Any, edge_index: Any, edge_weight: Any, batch: Any) -> Any:
+            def heard(x: Any) -> Any:
+                sent = x[edge_index[0]] * edge_weight[:, None]
+                return torch.zeros_like(x).index_add(0, edge_index[1], sent)
+
+            member = (batch[None, :] == torch.arange(batch.max() + 1)[:, None]).to(x.dtype)
+            return end(self.last(member @ self.nodes(x, heard)))
+
+        def nodes(self, x: Any, heard: Any) -> Any:
+            for layer in (self.first, self.second):
+                x = torch.tanh(layer(torch.cat((x, heard(x)), 1)) / 10)
+            return x
+
+        def of_matrix(self, weights: Any) -> Any:
+            with torch.no_grad():
+                x = self.nodes(weights.sum(1, keepdim=True), lambda x: weights @ x)
+                return self.last(x.sum(0))
+
+    torch.manual_seed(0)
+    return Weighing().double().eval()
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize("output", ["logits", "probabilities", "logit", "probability"])
+def test_edge_weights_as_an_input_agree_with_finite_differences_in_every_output(output, label):
+    need("torch")
+    import torch
+
+    ends: dict[str, Any] = {
+        "logits": lambda scores: scores,
+        "probabilities": lambda scores: torch.softmax(scores, 1),
+        "logit": lambda scores: scores[:, 0],
+        "probability": lambda scores: torch.sigmoid(scores[:, 0]),
+    }
+    two = output in ("logits", "probabilities")
+    net = weighing(2 if two else 1, ends[output])
+
+    def margin(weights: Any) -> float:
+        scores = net.of_matrix(weights)
+        one = scores[1] - scores[0] if two else scores[0]
+        return float(one if label else -one)
+
+    found = as_oracle(net, features="degree", output=output).gradient(GRAPH, label)
+    assert found.codes is None
+    assert found.score == pytest.approx(margin(torch.as_tensor(GRAPH.to_adjacency(float))))
+    assert np.allclose(found.at(SOME), slopes_of(margin), rtol=1e-2, atol=1e-6)
+
+
+def test_a_module_given_data_agrees_with_finite_differences():
+    need("torch_geometric")
+    from networks import OfData
+
+    net = network("gin", 1)
+    found = as_oracle(OfData(net).eval(), features="degree").gradient(GRAPH, 1)
+    slopes = slopes_of(lambda weights: dense(net, "gin", "degree", weights, 1))
+    assert np.allclose(found.at(SOME), slopes, rtol=1e-2, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["edge", "gat"])
+def test_messages_times_weights_agree_with_finite_differences(kind):
+    """Layers whose messages depend on both ends, and attention on existing edges."""
+    net = network(kind, 1)
+    import torch
+
+    def apply(layer: Any, x: Any, weights: Any) -> Any:
+        ends = torch.argwhere(weights > 0).T
+        given = weights[ends[0], ends[1]]
+        if kind == "edge":
+            sent, heard = x[ends[0]], x[ends[1]]
+            messages = layer.nn(torch.cat((heard, sent - heard), 1)) * given[:, None]
+            total = torch.zeros(len(x), messages.shape[1], dtype=x.dtype)
+            return total.index_add(0, ends[1], messages) / weights.sum(1, keepdim=True)
+        _, (ends, shares) = layer(x, ends, return_attention_weights=True)
+        given = torch.cat((given, given.new_ones(ends.shape[1] - len(given))))  # loops come last
+        messages = layer.lin(x)[ends[0]] * shares * given[:, None]
+        return torch.zeros_like(layer.lin(x)).index_add(0, ends[1], messages) + layer.bias
+
+    def margin(weights: Any) -> float:
+        x = weights.sum(1, keepdim=True)
+        with torch.no_grad():
+            for layer in (net.first, net.second):
+                x = torch.tanh(apply(layer, x, weights) / 10)
+            scores = net.last(x.sum(0))
+        return float(scores[1] - scores[0])
+
+    found = as_oracle(net, features="degree").gradient(GRAPH, 1)
+    pairs = SOME if kind == "edge" else GRAPH.codes
+    assert np.array_equal(found.pairs, GRAPH.codes) == (kind == "gat")
+    assert np.allclose(found.at(pairs), slopes_of(margin, pairs), rtol=1e-2, atol=1e-6)
 
 
 def test_attention_covers_edges_only_and_says_so():

@@ -102,13 +102,13 @@ class Bent:
 
 
 @pytest.mark.parametrize("i", [0, 25, 59])
-def test_a_gradient_that_is_not_exact_finds_as_short_a_sentence_in_half_the_queries(i):
+def test_a_gradient_that_is_not_exact_finds_as_short_a_sentence_in_a_third_of_the_queries(i):
     graph = DATA.graphs[i]
     labels = explain(graph, Bent(), "auto", information="labels", **GIVEN)
     found = explain(graph, Bent(), "auto", **GIVEN)
     assert found.as_read.flips >= 57
     assert len(found.as_read.places) <= len(labels.as_read.places)
-    assert found.calls <= labels.calls / 2
+    assert found.calls <= labels.calls / 3
 
 
 def test_a_gradient_that_is_wrongly_marked_as_exact_is_found_out():

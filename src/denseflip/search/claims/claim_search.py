@@ -19,7 +19,7 @@ from denseflip.counterfactual import Label, Reading
 from denseflip.graph import Codes, Nodes, Taxonomy
 from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy, total
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
-from denseflip.search.claims.forecast import Forecast, by_effort, by_gain, is_ranked
+from denseflip.search.claims.forecast import Forecast, by_effort, by_gain, is_curved, is_ranked
 from denseflip.search.claims.moves import Move, moves_of, one_each, within_limits
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import Limits, Reference
@@ -175,6 +175,8 @@ class ClaimSearch:
         halved until they no longer flip. Then the place with the least effort is tested; if it
         fails, its amount is increased, until one place holds.
         """
+        if cost is None and is_curved(test.probe):
+            return self._tested(test, self._in_order(test, moves, limit), limit, test.effort)
         cost = cost or test.effort
         usual = [test.within(test.fit((move.times(1),)), limit) for move in moves]
         full = [test.within(test.fit((move.full,)), limit) for move in moves]
@@ -200,7 +202,41 @@ class ClaimSearch:
             parts = [test.scaled(amounts, factor) for amounts in least.values()]
             flipped = test.repeats.screened(parts, test.probe)
             least |= {i: p for i, p, yes in zip(least, parts, flipped, strict=True) if yes}
-        queue = [(cost(amounts), i, amounts) for i, amounts in least.items()]
+        return self._tested(test, list(least.values()), limit, cost)
+
+    def _in_order(self, test: ClaimTest, moves: Sequence[Move], limit: float) -> list[Amounts]:
+        """The amounts at which moves flip, up to a factor, in the order that a gradient gave them.
+
+        A move is queried at its largest amount, or at the least effort at which another flips. So
+        one that takes more effort costs one query.
+        """
+
+        def flips(amounts: Amounts) -> bool:
+            return test.repeats.screened([amounts], test.probe)[0]
+
+        found = []
+        for move in moves:
+            amounts = test.within(test.fit((move.full,)), limit)
+            if not flips(amounts):
+                continue
+            while (half := test.scaled(amounts, 0.5)) != amounts and flips(half):
+                amounts = half
+            for factor in (0.7, 0.84):
+                less = test.scaled(amounts, factor)
+                amounts = less if flips(less) else amounts
+            found.append(amounts)
+            limit = min(limit, test.effort(amounts))
+        return found
+
+    def _tested(
+        self,
+        test: ClaimTest,
+        found: Sequence[Amounts],
+        limit: float,
+        cost: Callable[[Amounts], float],
+    ) -> Amounts | None:
+        """The claim with the least cost that holds; the amounts of one that fails are increased."""
+        queue = [(cost(amounts), i, amounts) for i, amounts in enumerate(found)]
         heapq.heapify(queue)
         for _ in range(_TRIES):
             if not queue:
@@ -237,7 +273,12 @@ class ClaimSearch:
                     found.append(wanted)
                     break
                 wanted = test.scaled(wanted, _GROWTH)
-        if force is None and test.in_range and self.singles:
+        if (
+            force is None
+            and test.in_range
+            and self.singles
+            and (chosen or not is_curved(test.probe))
+        ):
             few = self._small_set(test, moves, min(map(len, found), default=self.max_cells))
             if few is not None and few not in found:
                 found.append(few)

@@ -67,7 +67,7 @@ class Forecast(Probe):
     def __init__(self, problem: Problem, session: BaseSession, gains: PairGradient) -> None:
         super().__init__(problem, session)
         assert gains.score is not None
-        self.exact = gains.exact
+        self.exact, self.linear = gains.exact, gains.linear
         self.score, self._gains = gains.score, gains
         self._checks = _CHECKS
         # By places: the edits, the expected score, and whether it flipped.
@@ -154,6 +154,11 @@ def _places(amounts: Amounts) -> tuple[Place, ...]:
 def is_ranked(probe: Probe) -> TypeGuard[Forecast]:
     """Whether a probe has a gradient that only ranks choices; an exact one predicts each."""
     return isinstance(probe, Forecast) and not probe.exact
+
+
+def is_curved(probe: Probe) -> TypeGuard[Forecast]:
+    """Whether a probe has a gradient of a classifier that is not linear."""
+    return is_ranked(probe) and not probe.linear
 
 
 def by_gain(test: ClaimTest, moves: Sequence[Move]) -> list[Move]:

@@ -99,7 +99,12 @@ class Places:
         a, b = place
         if b is None or self.with_all:
             return a
-        return int(np.searchsorted(self._numbers, self.cells.number((a, b))))
+        return int(self._columns[self.cells.number((a, b))])
+
+    @cached_property
+    def _columns(self) -> Ints:
+        """The number of cells with pairs before each cell."""
+        return np.searchsorted(self._numbers, np.arange(len(self.cells)))
 
     # ---- pairs --------------------------------------------------------------------------
 

@@ -84,6 +84,18 @@ class Redraw:
         """Which of the pairs the reading means."""
         return self.weights(codes, adding=adding) > 0
 
+    def weights_in(self, place: Place, *, adding: bool) -> Weights:
+        """The weights of the `pool` of a place, in a reading other than ``"any"``."""
+        known = self._weights.get((place, adding))
+        if known is None:
+            codes = self.meant(adding=adding)[place]
+            known = self._weights[place, adding] = Weights(self.weights(codes, adding=adding))
+        return known
+
+    @cached_property
+    def _weights(self) -> dict[tuple[Place, bool], Weights]:
+        return {}
+
     @cached_property
     def _additions(self) -> PairsByPlace:
         """The pairs to add that the reading may mean: the target class has them."""
@@ -198,17 +210,19 @@ class Redraw:
         *,
         adding: bool,
     ) -> Codes:
-        codes = self.pool(place, adding=adding)
+        codes, kept = self.pool(place, adding=adding), None
         if keep is not None:  # a node has few enough pairs to list
             codes = codes[:]
-            codes = codes[keep(codes)]
+            kept = keep(codes)
+            codes = codes[kept]
         if wanted > len(codes):
             raise TooFewError(place, wanted, len(codes), adding=adding)
         if self.reading == "any":
             return codes[rng.choice(len(codes), size=wanted, replace=False, shuffle=False)]
         assert not isinstance(codes, LazyPairs)
         # The k shortest exponential waiting times are k weighted draws without replacement.
-        waits = rng.exponential(size=len(codes)) / self.weights(codes, adding=adding)
+        weights = self.weights_in(place, adding=adding).values
+        waits = rng.exponential(size=len(codes)) / (weights if kept is None else weights[kept])
         return codes[np.argpartition(waits, wanted - 1)[:wanted]]
 
     def queue(self, place: Place, rng: np.random.Generator, *, adding: bool) -> Queue:
@@ -219,7 +233,7 @@ class Redraw:
         pool = self.pool(place, adding=adding)
         if isinstance(pool, LazyPairs) or self.reading == "any":
             return Queue(pool, rng)
-        return Queue(pool, rng, Weights(self.weights(pool, adding=adding)))
+        return Queue(pool, rng, self.weights_in(place, adding=adding))
 
     def fixed(self, amounts: Amounts) -> bool:
         """Whether all redraws are the same, because each place is filled or emptied completely."""

@@ -168,6 +168,7 @@ class Limits:
         self._counts: dict[bool, Floats] = {}
         self._intervals: dict[bool, tuple[Ints, Ints]] = {}
         self._medians: dict[bool, Floats] = {}
+        self._ends: dict[Place, tuple[int, int]] = {}
 
     def largest(self, place: Place, *, adding: bool) -> int:
         """The most pairs that may be added, or removed, in a place."""
@@ -259,9 +260,14 @@ class Limits:
 
     def ends(self, place: Place) -> tuple[int, int]:
         """The smallest and the largest number of edges that a place may end with."""
-        low, high = (int(end[self.reference.index(place)]) for end in self.reference.intervals)
-        _, now = self.redraw.places.counts(place)
-        return (min(low, now), now) if now > high else (low, high) if now >= low else (now, high)
+        known = self._ends.get(place)
+        if known is None:
+            at = self.reference.index(place)
+            low, high = (int(end[at]) for end in self.reference.intervals)
+            _, now = self.redraw.places.counts(place)
+            known = (min(low, now), max(high, now))
+            self._ends[place] = known
+        return known
 
     def clip(self, amount: Amount) -> Amount:
         """The amount, reduced until it is in range, as far as that is possible."""
