@@ -47,7 +47,12 @@ _VERDICTS = 5  # attempts to verify a claim, each with a larger step
 
 
 class ClaimSearch:
-    """A search for claims in one language, with the claims found so far."""
+    """A search for claims in one language, with the claims found so far.
+
+    In range, with ``towards``, places in which the classes clearly differ move towards the new
+    class. False searches only where that makes a difference, after a search with True; None does
+    not ask for it.
+    """
 
     def __init__(
         self,
@@ -60,7 +65,7 @@ class ClaimSearch:
         *,
         in_range: bool,
         balanced: bool,
-        towards: bool = True,
+        towards: bool | None = True,
         singles: bool = True,
         total: bool = True,
     ) -> None:
@@ -80,10 +85,10 @@ class ClaimSearch:
             limits = Limits(reference, redraw, total=total) if reference.is_known else None
             moves = moves_of(redraw, reference, problem.check_time)
             if in_range and limits is not None:
-                nearer = within_limits(moves, limits)
-                moves = nearer if towards else within_limits(moves, limits, towards=False)
-                if not towards and moves == nearer:
+                nearer, free = (within_limits(moves, limits, towards=way) for way in (True, False))
+                if towards is False and free == nearer:
                     continue  # the same search as before
+                moves = nearer if towards else free
             if moves:
                 repeats = Repeats(redraw, problem.rng)
                 rng = problem.rng

@@ -204,7 +204,7 @@ class Brief(Conversation):
                     readings=self.readings,
                     thorough=self.front,
                     in_range=attempt.in_range,
-                    towards=attempt.towards,
+                    towards=attempt.towards if goal is None else None,
                     balanced=balanced,
                     total=total,
                 )
@@ -335,17 +335,15 @@ def find_stable(
     found: list[VerifiedClaim] = []
     try:
         for attempt in attempts(plan, problem):
-            if attempt.wide or attempt.with_all:
+            if attempt.wide or attempt.with_all or not attempt.towards:
                 continue
-            if found and not attempt.in_range:
-                break  # rather in range than stable
             for taxonomy in taxonomies:
                 name = None if taxonomy is None else taxonomy.name
                 brief = Brief(name, "nodes" if taxonomy is None else "regions", plan.max_cells)
                 found += brief.find_claims(problem, session, taxonomy, attempt, goal)
                 if any(goal.meets(one) and one.cells <= _FEW_CELLS for one in found):
                     break
-            if any(map(goal.meets, found)):
+            if found:
                 break
     except BudgetSpentError:
         if not found:
