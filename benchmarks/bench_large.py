@@ -76,7 +76,8 @@ def timed(graph: Graph, method: str, n_steps: int, background: Background) -> tu
     """Seconds of the set-up and of one step (infinite if there is only one)."""
     clock = Clock(background.graphs[2:])
     start = time.process_time()
-    limited = make_method(method, max_iterations=n_steps)
+    steps = {} if method == "con" else {"max_iterations": n_steps}  # `con` gallops: few queries
+    limited = make_method(method, **steps)
     result = explain(graph, clock, limited, background=background)
     # The last questions are the search's; the original's and the background's come before them.
     asked, left = list(clock.asked), result.calls - 1
