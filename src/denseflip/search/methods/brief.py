@@ -172,6 +172,8 @@ class Brief(Conversation):
         """
         if attempt.with_all and not _has_wider(taxonomy):
             return []
+        if not attempt.towards and session.remaining < 2 * _IN_RANGE_QUERIES:
+            return []  # a short budget is left for any answer at all
         places = Places(problem.graph, taxonomy, problem.constraints, with_all=attempt.with_all)
         most = 1 if attempt.with_all else _most_cells(problem, taxonomy, attempt.max_cells)
         claims: list[VerifiedClaim] = []
