@@ -291,11 +291,13 @@ def shown_marks(story: Story) -> tuple[Chip, ...]:
 
 
 def confidence_words(story: Story) -> str:
-    """The classifier's confidence before and after the change; empty if it gives none."""
-    before, after = story.result.confidence_before, story.result.confidence_after
-    if not story.result.found or before is None or after is None:
+    """The classifier's confidence in its class before and after; empty if it gives none."""
+    r = story.result
+    if not r.found or r.confidence_before is None or r.confidence_after is None:
         return ""
-    return f"Confidence of the classifier: {_percent(before)} before, {_percent(after)} after."
+    before = f"{_percent(r.confidence_before)} in {story.class_name(r.label_before)}"
+    after = f"{_percent(r.confidence_after)} in {story.class_name(r.label_after)}"
+    return f"Confidence: {before} before, {after} after."
 
 
 def marks_of(story: Story) -> tuple[Chip, ...]:

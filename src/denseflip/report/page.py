@@ -454,8 +454,9 @@ def _settings(story: Story) -> tuple[Fact, ...]:
     if r.confidence is not None:
         lines.append(Fact("required confidence", f"{r.confidence:.2f}"))
     if r.confidence_before is not None and r.confidence_after is not None:
-        sure = f"{r.confidence_before:.2f} before, {r.confidence_after:.2f} after"
-        lines.append(Fact("confidence", sure))
+        before = f"{r.confidence_before:.2f} in {story.class_name(r.label_before)} before"
+        after = f"{r.confidence_after:.2f} in {story.class_name(r.label_after)} after"
+        lines.append(Fact("confidence", f"{before}, {after}"))
     lines += [Fact(name, setting_words(value)) for name, value in r.constraints.items()]
     if r.refused:
         times = ", ".join(f"{name} {n:,}" for name, n in r.refused.items())

@@ -136,8 +136,12 @@ def test_says_the_confidence_before_and_after_once_beside_the_marks(tested):
         tested,
         result=dataclasses.replace(tested.result, confidence_before=0.83, confidence_after=0.51),
     )
-    said = "Confidence of the classifier: 83 % before, 51 % after."
-    assert make_page(sure, interactive=False).count(said) == 1
+    before, after = map(sure.class_name, (sure.result.label_before, sure.result.label_after))
+    assert before != after
+    said = f"Confidence: 83 % in {before} before, 51 % in {after} after."
+    text = Reader(make_page(sure, interactive=False)).text
+    assert text.count(said) == 1
+    assert f"0.83 in {before} before, 0.51 in {after} after" in text
     assert said not in make_page(tested, interactive=False)
 
 
