@@ -122,11 +122,12 @@ def _held(story: Story) -> float | None:
 
 
 def size_words(story: Story) -> str:
-    """The size of an answer, and its stability if known: ``968 edits · holds for 7 of 20 …``."""
+    """The size of an answer, and its stability if known: ``968 edits · same answer …``."""
     seen = story.stability
     if _held(story) is None or seen is None:
         return edits_words(story)
-    return f"{edits_words(story)} · holds for {seen.holds} of {seen.agreeing} retrained classifiers"
+    held = f"{seen.holds} of {seen.agreeing}"
+    return f"{edits_words(story)} · same answer after retraining: {held}"
 
 
 # ---- words ----------------------------------------------------------------------------------

@@ -334,8 +334,8 @@ def test_a_comparison_does_not_repeat_that_stability_was_not_tested():
     made = story(PLACE)
     row = row_of(Compared("dat", made))
     texts = [chip["text"] for chip in row["chips"]]
-    assert "holds for any such connections: 60 of 60 random choices" in texts
-    assert not any("retrained" in text for text in texts)
+    assert "which connections does not matter: 60 of 60 random choices" in texts
+    assert not any("retraining" in text for text in texts)
 
 
 def test_the_strip_labels_its_shading_and_says_by_whom_the_dots_are_classified():
@@ -378,9 +378,9 @@ def test_marks_are_green_only_together(made, kinds):
 def test_each_mark_says_its_figure():
     assert [mark.text for mark in marks_of(story(PLACE))] == [
         "classifier better than chance: 90 % of unseen graphs right",
-        "holds for any such connections: 60 of 60 random choices",
+        "which connections does not matter: 60 of 60 random choices",
         f"{IN}: 40 within 20–60",
-        "retrained classifiers: not tested",
+        "after retraining: not tested",
     ]
     assert marks_of(story(PLACE, evaluation=CHANCE))[0].text == (
         "the classifier is at chance: 50 % of unseen graphs right"
@@ -399,7 +399,9 @@ def test_a_mark_that_warns_says_what_it_means_and_one_that_does_not_keeps_it_in_
     text = make_page(story(replace(PLACE, in_range=False)), interactive=False)
     assert text.count('class="meaning"') == 1
     assert f'<p class="meaning">{out}' in text
-    assert 'title="It does not matter which of these connections change (true as read)."' in text
+    assert (
+        'title="Other connections of the same places change the answer too (true as read)."' in text
+    )
     assert 'class="meaning"' not in make_page(story(PLACE), interactive=False)
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from denseflip.story.story import Story
 
 #: The heading of a column that says whether sentences are true as read.
-HOLDS = "holds for any such connections"
+HOLDS = "any such connections would do"
 #: The mark of a sentence that was not tested on refits.
-UNTESTED = "retrained classifiers: not tested"
+UNTESTED = "after retraining: not tested"
 STABLE = 0.8  # share of retrained classifiers from which a sentence is called stable
 
 
@@ -65,11 +65,13 @@ def read_mark(story: Story) -> Mark:
     exact = f"It is about exactly these {units}, not about their regions as a whole."
     if test is None or not test.draws:
         return Mark(False, f"holds for the listed {units}", exact)
-    tries = "no other choice" if test.only else f"{test.flips:,} of {test.draws:,} random choices"
+    if test.only:
+        return Mark(test.true, f"no other choice of {units}", f"There are no other such {units}.")
+    tries = f"{test.flips:,} of {test.draws:,} random choices"
     if not test.true:
-        return Mark(False, f"holds for the listed {units} only: {tries}", exact)
-    meant = f"It does not matter which of these {units} change (true as read)."
-    return Mark(True, f"{HOLDS.replace('connections', units)}: {tries}", meant)
+        return Mark(False, f"it matters which {units}: {tries}", exact)
+    meant = f"Other {units} of the same places change the answer too (true as read)."
+    return Mark(True, f"which {units} does not matter: {tries}", meant)
 
 
 def range_mark(story: Story) -> Mark:
@@ -113,18 +115,17 @@ def _range_figure(story: Story) -> str:
 
 
 def stability_mark(story: Story) -> Mark:
-    """For how many classifiers trained again the sentence holds: for most, for many, for few."""
+    """For how many classifiers trained again the sentence holds, and how often that is."""
     seen, members = story.stability, story.vocabulary.members
     if seen is None or not seen.agreeing:
         meant = f"A classifier trained on other {members} may decide for other reasons."
         return Mark(None, UNTESTED, meant)
-    figure = f"{seen.holds:,} of {seen.agreeing:,}"
+    figure = f"same answer after retraining: {seen.holds:,} of {seen.agreeing:,} classifiers"
     if seen.holds >= STABLE * seen.agreeing:
         meant = "Classifiers trained again on resampled data decide the same (stable)."
-        return Mark(True, f"holds for retrained classifiers: {figure}", meant)
+        return Mark(True, figure, meant)
     if 2 * seen.holds >= seen.agreeing:
         meant = f"A classifier trained on other {members} may decide for other reasons."
-        return Mark(None, f"holds for some retrained classifiers: {figure}", meant)
+        return Mark(None, f"often the {figure}", meant)
     meant = "It explains this one classifier. Do not read it as a difference between the groups."
-    which = "few retrained classifiers" if seen.holds else "no retrained classifier"
-    return Mark(False, f"holds for {which}: {figure}", meant)
+    return Mark(False, f"{'seldom' if seen.holds else 'never'} the {figure}", meant)
