@@ -9,7 +9,10 @@ import pytest
 
 from denseflip import Vocabulary
 from denseflip.counterfactual import AsRead
+from denseflip.result_scores import Stability
+from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.wording.marks import UNTESTED, read_mark, stability_mark
+from denseflip.story.wording.notes import stability_note
 from stories import make_story, sided_nodes
 
 READ = AsRead("regions", "region", "any", 20, 20)
@@ -32,9 +35,35 @@ MAY = "A classifier trained on other subjects may decide for other reasons."
 def test_a_sentence_is_stable_if_it_holds_for_most_refits(holds, agreeing, passed, text, meaning):
     seen = SimpleNamespace(holds=holds, agreeing=agreeing)
     words = Vocabulary.named("connectome")
-    mark = stability_mark(SimpleNamespace(stability=seen, vocabulary=words))
+    mark = stability_mark(SimpleNamespace(stability=seen, vocabulary=words, reference=()))
     assert mark[:2] == (passed, text)
     assert meaning in mark.meaning
+
+
+@pytest.mark.parametrize(
+    ("effects", "where"),
+    [
+        ((0.5,), "there"),
+        ((-2.0, 1.0), "there"),
+        ((-2.0, 0.49, None), "in 1 of the 3 places"),
+        ((0.49,), None),
+        ((None,), None),
+    ],
+)
+def test_few_refits_do_not_deny_a_difference_that_the_strip_shows(effects, where):
+    """The groups clearly differ in a place: only the change is specific to the classifier."""
+    places = tuple(PlaceReference(("A", "B"), 9, 1, 2, (), (), effect=g) for g in effects)
+    seen = Stability(20, (1.0,) * 5 + (0.2,) * 15, 20)
+    words = Vocabulary.named("connectome")
+    made = SimpleNamespace(stability=seen, vocabulary=words, reference=places)
+    meaning, note = stability_mark(made).meaning, stability_note(seen, places)
+    if where is None:
+        assert "Do not read it as a difference between the groups." in meaning
+        assert note.endswith("this describes this one classifier rather than the groups.")
+        return
+    said = f"he groups do differ {where}, but the change needed is specific to this classifier."
+    assert meaning == f"T{said}"
+    assert note.endswith(f": t{said}")
 
 
 @pytest.mark.parametrize(

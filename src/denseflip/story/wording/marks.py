@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from denseflip.story.wording.badge import judged_better, known
+from denseflip.story.wording.notes import differing_words
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -128,4 +129,6 @@ def stability_mark(story: Story) -> Mark:
         meant = f"A classifier trained on other {members} may decide for other reasons."
         return Mark(None, f"often the {figure}", meant)
     meant = "It explains this one classifier. Do not read it as a difference between the groups."
+    if differing := differing_words(story.reference):
+        meant = f"{differing[0].upper()}{differing[1:]}"
     return Mark(False, f"{'seldom' if seen.holds else 'never'} the {figure}", meant)
