@@ -11,7 +11,8 @@ from denseflip import Vocabulary
 from denseflip.counterfactual import AsRead
 from denseflip.result_scores import Stability
 from denseflip.search.claims.reference import PlaceReference
-from denseflip.story.wording.marks import UNTESTED, read_mark, stability_mark
+from denseflip.story.wording.badge import distrust_words
+from denseflip.story.wording.marks import UNTESTED, classifier_mark, read_mark, stability_mark
 from denseflip.story.wording.notes import stability_note
 from stories import make_story, sided_nodes
 
@@ -95,3 +96,27 @@ def test_the_mark_says_for_which_connections_the_sentence_holds(test, passed, te
     mark = read_mark(replace(made, as_read=test))
     assert mark[:2] == (passed, text)
     assert meaning in mark.meaning
+
+
+@pytest.mark.parametrize(
+    ("repeats", "accuracy", "right"),
+    [
+        (1, 15 / 16, "15 of 16 unseen graphs right"),
+        (1, 1.0, "16 of 16 unseen graphs right"),
+        (5, 0.9375, "94 % of 16 unseen graphs right"),
+    ],
+)
+def test_the_accuracy_has_its_number_of_graphs_and_the_tooltip_its_interval(
+    repeats, accuracy, right
+):
+    judged = {
+        "level": "better", "accuracy": accuracy, "interval": (0.72, 0.99),
+        "class_counts": {"A": 8, "B": 8}, "repeats": repeats,
+    }  # fmt: skip
+    made = make_story(sided_nodes(), (), [(0, 6)], evaluation=judged)
+    mark = classifier_mark(made)
+    assert mark.text == f"classifier better than chance: {right}"
+    assert "(95 % interval of its accuracy: 72 to 99 %)" in mark.meaning
+    chance = judged | {"level": "chance"}
+    assert f"no better than guessing ({right})" in distrust_words(chance)
+    assert "unseen" not in distrust_words(chance | {"protocol": "as given"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from denseflip.story.wording.badge import judged_better, known
+from denseflip.story.wording.badge import accuracy_words, interval_words, judged_better
 from denseflip.story.wording.notes import differing_words
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ def marks_of_story(story: Story) -> tuple[Mark, ...]:
 
 def classifier_mark(story: Story) -> Mark:
     """Whether the classifier is better than chance, and its accuracy on held-out graphs."""
-    better, share = judged_better(story.evaluation), known(story.evaluation, "accuracy")
-    members = story.vocabulary.members
-    figure = "" if share is None else f": {100 * share:.0f} % of unseen {members} right"
+    better, members = judged_better(story.evaluation), story.vocabulary.members
+    right, interval = accuracy_words(story.evaluation, members), interval_words(story.evaluation)
+    figure = f": {right}" if right else ""
     if better:
-        meant = f"It was tested on {members} that it was not trained on."
+        meant = f"It was tested on {members} that it was not trained on{interval}."
         return Mark(True, f"classifier better than chance{figure}", meant)
     if better is False:  # the badge says why
         return Mark(False, f"{story.badge.text}{figure}", "Do not rely on its explanations.")
