@@ -278,6 +278,8 @@ def test_the_figure_is_written_for_print(tmp_path, form):
     ("place", "said"),
     [
         (PLACE, f"{IN}: 40 within 20–60"),
+        (replace(PLACE, after=60), f"{IN}: 60 at the limit of 20–60"),
+        (replace(PLACE, after=20), f"{IN}: 20 at the limit of 20–60"),
         (replace(PLACE, before=90, after=70), f"{IN}: 70 towards 20–60"),
         (replace(PLACE, after=70, in_range=False), f"{OUT}: 70 outside 20–60"),
         (
@@ -298,6 +300,10 @@ def test_the_footnote_says_where_a_change_only_moves_towards_the_interval():
 
 def test_marks_of_several_places_count_them():
     assert range_text(story(PLACE, PLACE)) == f"{IN}: 2 of 2 places"
+    limit = replace(PLACE, after=60)
+    assert range_text(story(PLACE, limit)) == f"{IN}: 2 of 2 places, 1 at the limit"
+    alts = strip_html(story(PLACE, limit)).split("aria-label=")[1:]
+    assert ["In range, at the limit." in alt for alt in alts] == [False, True]
     assert range_text(story(PLACE, OTHER)) == f"{OUT}: 1 of 2 places"
 
 

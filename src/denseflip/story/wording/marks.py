@@ -102,14 +102,16 @@ def _range_figure(story: Story) -> str:
     if not n:
         return f"number of {units} in all"
     if len(places) > 1:
-        return f"{n} of {len(places)} places"
+        at_limit = sum(place.is_at_limit for place in places) if story.in_range else 0
+        return f"{n} of {len(places)} places{f', {at_limit} at the limit' if at_limit else ''}"
     one = places[0]
     assert one.low is not None
     assert one.high is not None
     interval = f"{one.low:,}–{one.high:,}"
     inside = one.low <= one.after <= one.high
     if story.in_range:
-        return f"{one.after:,} {'within' if inside else 'towards'} {interval}"
+        how = "at the limit of" if one.is_at_limit else "within" if inside else "towards"
+        return f"{one.after:,} {how} {interval}"
     if inside and one.exceeds and "difference" not in one.exceeds:
         return f"more of the {units} meant than they have"
     return "changed by more than they differ" if inside else f"{one.after:,} outside {interval}"
