@@ -32,6 +32,7 @@ from denseflip.report.facts import (
     setting_words,
     shown_marks,
     tiles_of,
+    without_warning,
 )
 from denseflip.report.front import (
     Front,
@@ -338,7 +339,7 @@ def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
     return UnderClassifier(
         name=name,
         judged=str(judged.get("verdict") or "Its accuracy on held-out graphs is not known."),
-        chips=chips_of(story),
+        chips=without_warning(chips_of(story), story),
         sentence=told(story),
         strip=make_strip(story),
         truth=beside(story)[0],
@@ -390,10 +391,10 @@ def _edits(story: Story, scene: Scene) -> EditTable | None:
 
 
 def draw_words(story: Story) -> str:
-    """Whether the drawn connections are one draw of many, and how many the sentence names."""
+    """How many of the drawn edits the sentence names, and whether they are one draw of many."""
     if not story.result.found:
         return ""
-    return " ".join(filter(None, (_which_drawn(story), _unnamed_words(story))))
+    return " ".join(filter(None, (_unnamed_words(story), _which_drawn(story))))
 
 
 def _which_drawn(story: Story) -> str:

@@ -16,6 +16,8 @@ from denseflip.counterfactual import AsRead
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.report.canvas import svg_text
 from denseflip.report.facts import badge_chip, marks_of
+from denseflip.report.front import told
+from denseflip.report.html import environment
 from denseflip.report.many_page import make_index
 from denseflip.report.page import make_page
 from denseflip.report.palette import DARK, PAGE, contrast
@@ -31,7 +33,7 @@ from denseflip.report.strip_layout import (
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.story import Story
 from denseflip.story.wording.marks import range_mark
-from denseflip.web.payload import row_of
+from denseflip.web.payload import row_of, view_of
 from denseflip.workflow.compare import Compared
 from stories import make_story, plain_nodes, sided_nodes
 
@@ -401,14 +403,29 @@ def test_nothing_found_has_no_marks():
 
 
 def test_a_mark_that_warns_says_what_it_means_and_one_that_does_not_keeps_it_in_a_tooltip():
-    out = "Real graphs do not have such numbers: it shows what the classifier reacts to"
-    text = make_page(story(replace(PLACE, in_range=False)), interactive=False)
+    text = make_page(story(PLACE, as_read=replace(READ, flips=3)), interactive=False)
     assert text.count('class="meaning"') == 1
-    assert f'<p class="meaning">{out}' in text
+    assert '<p class="meaning">It is about exactly these connections' in text
+    text = make_page(story(PLACE), interactive=False)
     assert (
         'title="Other connections of the same places change the answer too (true as read)."' in text
     )
-    assert 'class="meaning"' not in make_page(story(PLACE), interactive=False)
+    assert 'class="meaning"' not in text
+
+
+def test_a_sentence_out_of_range_says_so_before_its_list():
+    out = story(replace(PLACE, in_range=False))
+    said = "Out of the range of real graphs: it shows what the classifier reacts to, not a "
+    assert told(out).warning.startswith(said)
+    assert told(story(PLACE)).warning == ""
+    listed = replace(told(out), items=("one", "two"))
+    html = environment().get_template("pieces.html.j2").module.statement_of(listed)
+    assert html.index("</p>") < html.index(said) < html.index("<li>one")
+    page = make_page(out, interactive=False)
+    assert page.count('class="meaning"') == 1
+    assert page.index("<blockquote") < page.index(said) < page.index("</blockquote>")
+    assert view_of(out)["answers"][0]["warning"] == told(out).warning
+    assert said in marks_of(out)[2].meaning  # as a tooltip in tables, which have no sentence
 
 
 def test_a_long_class_keeps_its_number_and_both_ends_of_its_name():

@@ -88,11 +88,19 @@ def range_mark(story: Story) -> Mark:
     if story.in_range:
         meant = f"Real {words.members} of the other class have such numbers."
         return Mark(True, f"in the range of real {words.members}: {figure}", meant)
-    meant = (
-        f"Real {words.members} do not have such numbers: it shows what the classifier reacts to, "
-        f"not a {words.thing} that exists."
+    text = f"out of the range of real {words.members}: {figure}"
+    return Mark(False, text, range_warning(story))
+
+
+def range_warning(story: Story) -> str:
+    """What it means that a change is out of range; empty if it is in range or that is not known."""
+    if not story.result.found or story.language == "pairs" or story.in_range is not False:
+        return ""
+    words = story.vocabulary
+    return (
+        f"Out of the range of real {words.members}: it shows what the classifier reacts to, not a "
+        f"{words.thing} that exists."
     )
-    return Mark(False, f"out of the range of real {words.members}: {figure}", meant)
 
 
 def _range_figure(story: Story) -> str:

@@ -371,7 +371,7 @@
     find("drawn").textContent = one.drawn;
     const touched = new Set([...one.removed, ...one.added].flat().map((node) => view.index[node]));
     find("tab-bars").hidden = !view.hasRegions || touched.size < BARS_FROM;
-    find("sentence").replaceChildren(make("p", { text: options.spell(one.lead, one.parameters) }), ...listed(one.items));
+    find("sentence").replaceChildren(make("p", { text: options.spell(one.lead, one.parameters) }), ...(one.warning ? [make("p", { class: "meaning", text: one.warning })] : []), ...listed(one.items));
     find("strip").replaceChildren(...parsed(one.strip));
     find("truth").textContent = options.spell(one.truth);
     find("methods").textContent = one.methods;
