@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip._version import __version__
 from denseflip.checks import check_new_file
+from denseflip.datasets.cards import known_words
 from denseflip.errors import InvalidParameterError, MissingExtraError
 from denseflip.files import write_whole
 from denseflip.graph import Taxonomy
@@ -127,6 +128,7 @@ class PageContext(Context):
     method: str
     preset: str
     subject: str
+    known: str
     found: bool
     before: str
     after: str
@@ -274,6 +276,7 @@ def make_page(
         method=_method(story),
         preset=str(as_mapping(card).get("preset") or ""),
         subject=story.subject,
+        known=known_words(dataset, story.class_names.values()),
         found=result.found,
         before=story.class_name(result.label_before),
         after=story.class_name(result.label_after),

@@ -73,7 +73,7 @@
     const set = await api(`/api/datasets/${encodeURIComponent(find("dataset").value)}`);
     app.set = set;
     const classes = Object.entries(set.classes).map(([name, n]) => `${name} ${n}`).join(", ");
-    find("dataset-facts").textContent = `${count(set.n_graphs)} graphs of ${count(set.n_nodes)} nodes: ${classes}.`;
+    find("dataset-facts").textContent = `${count(set.n_graphs)} graphs of ${count(set.n_nodes)} nodes: ${classes}. ${set.known}`;
     find("dataset-about").textContent = [set.card.description, ...set.card.caveats, set.card.citation].filter(Boolean).join(" ");
     find("title").value = set.name;
     find("title-said").textContent = "";
