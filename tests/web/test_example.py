@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
 
+from denseflip.datasets.cards import KNOWN_OF_MICE
 from denseflip.web.example import ASKED, EXAMPLE, kept_example
 from serving import serving
 
@@ -60,6 +61,11 @@ def test_the_example_is_shown_as_a_job(mice):
     cell = panel["start"]["cells"][0]
     low, median, high = panel["usual"][f"{cell['a']}-{cell['b']}"]
     assert low < median < high
+
+
+def test_the_example_says_what_is_known_of_the_mice(mice):
+    assert KNOWN_OF_MICE in mice.get("/").text
+    assert mice.get("/api/datasets/mice").json()["known"] == KNOWN_OF_MICE
 
 
 def test_the_example_is_no_job_of_the_user(mice):

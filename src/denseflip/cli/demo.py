@@ -34,6 +34,7 @@ def demo(out: Path = Path("denseflip-demo"), force: bool = False, notebook: bool
     """
     from denseflip.checks import check_new_folder
     from denseflip.cli.compare import comparison_table
+    from denseflip.datasets.cards import KNOWN_OF_MICE
     from denseflip.datasets.registry import load_dataset
     from denseflip.workflow.choose_classifier import choose_classifier
     from denseflip.workflow.compare import COMPARED, Compared, compare
@@ -51,7 +52,8 @@ def demo(out: Path = Path("denseflip-demo"), force: bool = False, notebook: bool
     console.print(
         f"[bold]Data[/]  {len(mice)} mouse brains, {mice.nodes.n_nodes} nodes in "
         f"{len(mice.nodes.taxonomy().regions)} regions, "
-        f"{' and '.join(mice.class_names)}"
+        f"{' and '.join(mice.class_names)}. {KNOWN_OF_MICE}",
+        soft_wrap=True,
     )
     mouse = mice[mice.labels.index(1)]
     subject = Subject(mouse.graph, f"Mouse {mouse.id}", mice.nodes, mice, mice.name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from denseflip.datasets.base import Card
 
 REPOSITORY = (
@@ -19,6 +22,11 @@ _NO_LICENCE = (
     "redistributing it."
 )
 
+#: What is known about the mice with which the examples begin.
+KNOWN_OF_MICE = (
+    "BTBR mice are born without the corpus callosum, the fibres between the hemispheres."
+)
+
 MICE = Card(
     source="graspologic 3.4.4, datasets/mice (MIT licence), thresholded by "
     "scripts/extract_mice.py; shipped inside denseflip.",
@@ -29,8 +37,8 @@ MICE = Card(
     description="Whole-brain diffusion-MRI connectomes of mice of four strains: C57BL/6J (B6), "
     "BTBR T+ Itpr3tf/J (BTBR), CAST/EiJ (CAST) and DBA/2J (DBA2). Nodes are regions of a "
     "symmetric atlas; edges are the 10 % of node pairs with the most streamlines. The default "
-    "task is B6 against BTBR mice, which are born without a corpus callosum: a good explanation "
-    "names connections between the hemispheres.",
+    f"task is B6 against BTBR mice. {KNOWN_OF_MICE} A good explanation names connections between "
+    "the hemispheres.",
     sizes="32 mice, 8 per strain (4 female, 4 male); 332 nodes; 5,495 edges each.",
     caveats=(
         "The default task has sixteen mice, so every figure has a wide interval.",
@@ -114,6 +122,18 @@ _BRAIN: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
 }
+
+
+def known_words(card: Any, class_names: Iterable[str]) -> str:
+    """What is known about the classes of an embedded data set, in a sentence; empty if nothing.
+
+    Parameters
+    ----------
+    card : the card of the data set, or its dictionary.
+    class_names : the classes of the task.
+    """
+    source = card.get("source") if isinstance(card, Mapping) else getattr(card, "source", None)
+    return KNOWN_OF_MICE if source == MICE.source and "BTBR" in class_names else ""
 
 
 def brain_card(name: str, sizes: str) -> Card:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from denseflip.cohort.words import place_words
 from denseflip.report.facts import Chip
-from denseflip.story.wording.badge import judged_better, known
+from denseflip.story.wording.badge import accuracy_words, judged_better
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
@@ -38,8 +38,8 @@ def headline_of(cohort: Cohort) -> str:
 
 def cohort_marks(cohort: Cohort) -> tuple[Chip, ...]:
     """How far to trust the result: the classifier, how many were explained, and the test."""
-    better, share = judged_better(cohort.evaluation), known(cohort.evaluation, "accuracy")
-    figure = "" if share is None else f": {100 * share:.0f} % of unseen {cohort.noun} right"
+    better, right = judged_better(cohort.evaluation), accuracy_words(cohort.evaluation, cohort.noun)
+    figure = f": {right}" if right else ""
     names = {
         True: ("good", "classifier better than chance"),
         False: ("listed", "classifier not better than chance"),

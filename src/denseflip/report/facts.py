@@ -11,7 +11,7 @@ from denseflip.report.front import language_words
 from denseflip.report.html import Fact
 from denseflip.report.scene import status_words
 from denseflip.story.wording.badge import TRUE, distrust_words, judged_better
-from denseflip.story.wording.marks import marks_of_story
+from denseflip.story.wording.marks import marks_of_story, range_warning
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -279,23 +279,32 @@ def chips_of(story: Story) -> tuple[Chip, ...]:
 
 
 def shown_marks(story: Story) -> tuple[Chip, ...]:
-    """The marks beside the sentence, without what a line above the sentence says already.
+    """The marks beside the sentence, without what a line beside the sentence says already.
 
     That is a classifier that is not better than chance (`distrust_words`), and what follows from
-    it: that a sentence which is not stable says nothing about the groups.
+    it: that a sentence which is not stable says nothing about the groups. What it means to be out
+    of range stands below the sentence.
     """
-    marks = marks_of(story)
+    marks = without_warning(marks_of(story), story)
     if not distrust_words(story.evaluation):
         return marks
     return (*marks[1:-1], replace(marks[-1], meaning="")) if marks else ()
 
 
+def without_warning(marks: tuple[Chip, ...], story: Story) -> tuple[Chip, ...]:
+    """The marks without what the sentence on a page says itself (`Told.warning`)."""
+    said = range_warning(story)
+    return tuple(replace(m, meaning="") if said and m.meaning == said else m for m in marks)
+
+
 def confidence_words(story: Story) -> str:
-    """The classifier's confidence before and after the change; empty if it gives none."""
-    before, after = story.result.confidence_before, story.result.confidence_after
-    if not story.result.found or before is None or after is None:
+    """The classifier's confidence in its class before and after; empty if it gives none."""
+    r = story.result
+    if not r.found or r.confidence_before is None or r.confidence_after is None:
         return ""
-    return f"Confidence of the classifier: {_percent(before)} before, {_percent(after)} after."
+    before = f"{_percent(r.confidence_before)} in {story.class_name(r.label_before)}"
+    after = f"{_percent(r.confidence_after)} in {story.class_name(r.label_after)}"
+    return f"Confidence: {before} before, {after} after."
 
 
 def marks_of(story: Story) -> tuple[Chip, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from denseflip.report.strip_layout import Strip, make_strip
-from denseflip.story.wording.marks import STABLE
+from denseflip.story.wording.marks import STABLE, range_warning
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -29,10 +29,14 @@ _DIVERSE = (
 
 @dataclass(frozen=True)
 class Told:
-    """A sentence on a page: complete, or a lead and a list."""
+    """A sentence on a page: complete, or a lead and a list.
+
+    ``warning`` stands between them: what it means that the change is out of range.
+    """
 
     lead: str
     items: tuple[str, ...] = ()
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,11 +126,12 @@ def _held(story: Story) -> float | None:
 
 
 def size_words(story: Story) -> str:
-    """The size of an answer, and its stability if known: ``968 edits · holds for 7 of 20 …``."""
+    """The size of an answer, and its stability if known: ``968 edits · same answer …``."""
     seen = story.stability
     if _held(story) is None or seen is None:
         return edits_words(story)
-    return f"{edits_words(story)} · holds for {seen.holds} of {seen.agreeing} retrained classifiers"
+    held = f"{seen.holds} of {seen.agreeing}"
+    return f"{edits_words(story)} · same answer after retraining: {held}"
 
 
 # ---- words ----------------------------------------------------------------------------------
@@ -137,7 +142,7 @@ def told(story: Story, most: int = LISTED) -> Told:
     items = story.items
     if len(items) > most + 1:  # never leave out just one
         items = (*items[:most], f"… and {len(items) - most:,} more")
-    return Told(story.lead, items)
+    return Told(story.lead, items, range_warning(story))
 
 
 def language_words(story: Story) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip._version import __version__
 from denseflip.checks import check_new_file
+from denseflip.datasets.cards import known_words
 from denseflip.errors import InvalidParameterError, MissingExtraError
 from denseflip.files import write_whole
 from denseflip.graph import Taxonomy
@@ -32,6 +33,7 @@ from denseflip.report.facts import (
     setting_words,
     shown_marks,
     tiles_of,
+    without_warning,
 )
 from denseflip.report.front import (
     Front,
@@ -126,6 +128,7 @@ class PageContext(Context):
     method: str
     preset: str
     subject: str
+    known: str
     found: bool
     before: str
     after: str
@@ -273,6 +276,7 @@ def make_page(
         method=_method(story),
         preset=str(as_mapping(card).get("preset") or ""),
         subject=story.subject,
+        known=known_words(dataset, story.class_names.values()),
         found=result.found,
         before=story.class_name(result.label_before),
         after=story.class_name(result.label_after),
@@ -338,7 +342,7 @@ def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
     return UnderClassifier(
         name=name,
         judged=str(judged.get("verdict") or "Its accuracy on held-out graphs is not known."),
-        chips=chips_of(story),
+        chips=without_warning(chips_of(story), story),
         sentence=told(story),
         strip=make_strip(story),
         truth=beside(story)[0],
@@ -390,10 +394,10 @@ def _edits(story: Story, scene: Scene) -> EditTable | None:
 
 
 def draw_words(story: Story) -> str:
-    """Whether the drawn connections are one draw of many, and how many the sentence names."""
+    """How many of the drawn edits the sentence names, and whether they are one draw of many."""
     if not story.result.found:
         return ""
-    return " ".join(filter(None, (_which_drawn(story), _unnamed_words(story))))
+    return " ".join(filter(None, (_unnamed_words(story), _which_drawn(story))))
 
 
 def _which_drawn(story: Story) -> str:
@@ -454,8 +458,9 @@ def _settings(story: Story) -> tuple[Fact, ...]:
     if r.confidence is not None:
         lines.append(Fact("required confidence", f"{r.confidence:.2f}"))
     if r.confidence_before is not None and r.confidence_after is not None:
-        sure = f"{r.confidence_before:.2f} before, {r.confidence_after:.2f} after"
-        lines.append(Fact("confidence", sure))
+        before = f"{r.confidence_before:.2f} in {story.class_name(r.label_before)} before"
+        after = f"{r.confidence_after:.2f} in {story.class_name(r.label_after)} after"
+        lines.append(Fact("confidence", f"{before}, {after}"))
     lines += [Fact(name, setting_words(value)) for name, value in r.constraints.items()]
     if r.refused:
         times = ", ".join(f"{name} {n:,}" for name, n in r.refused.items())

@@ -401,4 +401,6 @@ def _alt(story: Story, place: PlaceReference, name: str) -> str:
         text += ". "
     if place.in_range is None:
         return f"{text}Whether in range is not known."
-    return text + ("Out of range." if place.is_out else "In range.")
+    if place.is_out:
+        return f"{text}Out of range."
+    return f"{text}In range{', at the limit' if place.is_at_limit else ''}."

@@ -15,6 +15,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingRes
 from denseflip._version import __version__
 from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
+from denseflip.datasets.cards import known_words
 from denseflip.errors import DenseflipError
 from denseflip.oracles.background import Background
 from denseflip.reading import Reading
@@ -191,6 +192,7 @@ def show_set(request: Request, key: KeyPath) -> dict[str, Any]:
         taxonomies[name] = list(dataset.nodes.taxonomy(name).regions)
     return _facts(library, key, dataset) | {
         "card": dataset.card.to_dict(),
+        "known": known_words(dataset.card, dataset.class_names),
         "subjects": subjects + extra,
         "classifiers": classifiers,
         "default_classifier": library.default_classifier(key),

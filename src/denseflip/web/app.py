@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from denseflip._version import __version__
 from denseflip.datasets.atlas import ATLASES
+from denseflip.datasets.cards import KNOWN_OF_MICE
 from denseflip.errors import (
     DenseflipError,
     MissingExtraError,
@@ -204,6 +205,7 @@ def page_text() -> str:
     return made.get_template("app.html.j2").render(
         version=__version__,
         holds=HOLDS,
+        known=KNOWN_OF_MICE,
         reading=reading_options(),
         kinds=FILE_KINDS,
         tables=table_options(),

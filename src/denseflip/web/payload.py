@@ -90,6 +90,7 @@ def _answer(story: Story) -> dict[str, Any]:
         "drawn": draw_words(story),
         "edits": size_words(story),
         "lead": sentence.lead,
+        "warning": sentence.warning,
         "parameters": list(story.parameters),
         "items": list(sentence.items),
         "strip": strip_html(story),

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from denseflip.datasets import list_datasets, load_dataset
+from denseflip.datasets.cards import KNOWN_OF_MICE, known_words
 from denseflip.datasets.registry import fetch_dataset
 from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError
 
@@ -25,6 +26,19 @@ def test_mice_tasks() -> None:
     assert (pair.name, pair.class_names) == ("mice:DBA2-CAST", ("DBA2", "CAST"))
     assert load_dataset(pair.name) == pair
     assert load_dataset("mice:b6-btbr") == load_dataset("mice")
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("mice", True), ("mice:strain", True), ("mice:sex", False), ("mice:CAST-DBA2", False)],
+)
+def test_what_is_known_is_said_of_tasks_with_the_strain(name: str, known: bool) -> None:
+    data = load_dataset(name)
+    for card in (data.card, data.card.to_dict()):
+        assert known_words(card, data.class_names) == (KNOWN_OF_MICE if known else "")
+    assert KNOWN_OF_MICE in data.card.description
+    assert known_words(load_dataset("synthetic").card, ("BTBR", "B6")) == ""
+    assert known_words(None, ("BTBR", "B6")) == ""
 
 
 @pytest.mark.parametrize("task", ["B6", "B6-B6", "B6-", ""])

@@ -155,7 +155,7 @@ def test_the_most_stable_answer_is_named_if_it_was_tested():
     made = make_front(tested, tested[0])
     assert made is not None
     assert made.title == "Choose an answer"
-    assert made.answers[1].edits == "6 edits · holds for 19 of 20 retrained classifiers"
+    assert made.answers[1].edits == "6 edits · same answer after retraining: 19 of 20"
 
 
 @pytest.mark.parametrize("holds", [(7, None, None), (7, 5, 12), (18, None, None)])

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
 from denseflip import write_page
 from denseflip.counterfactual import Status
+from denseflip.datasets.cards import KNOWN_OF_MICE, MICE
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Nodes
 from denseflip.report import page as page_module
@@ -136,9 +137,22 @@ def test_says_the_confidence_before_and_after_once_beside_the_marks(tested):
         tested,
         result=dataclasses.replace(tested.result, confidence_before=0.83, confidence_after=0.51),
     )
-    said = "Confidence of the classifier: 83 % before, 51 % after."
-    assert make_page(sure, interactive=False).count(said) == 1
+    before, after = map(sure.class_name, (sure.result.label_before, sure.result.label_after))
+    assert before != after
+    said = f"Confidence: 83 % in {before} before, 51 % in {after} after."
+    text = Reader(make_page(sure, interactive=False)).text
+    assert text.count(said) == 1
+    assert f"0.83 in {before} before, 0.51 in {after} after" in text
     assert said not in make_page(tested, interactive=False)
+
+
+def test_says_what_is_known_of_the_mice_below_the_title(tested):
+    of_mice = dataclasses.replace(tested, class_names={0: "B6", 1: "BTBR"})
+    text = make_page(of_mice, dataset=MICE, interactive=False)
+    said = f'<p class="quiet">{KNOWN_OF_MICE}</p>'
+    assert text.index("</h1>") < text.index(said) < text.index("<blockquote")
+    assert said not in make_page(tested, dataset=MICE, interactive=False)
+    assert said not in make_page(of_mice, interactive=False)
 
 
 def test_names_method_parameters_and_command(page):

@@ -16,6 +16,8 @@ from denseflip.counterfactual import AsRead
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.report.canvas import svg_text
 from denseflip.report.facts import badge_chip, marks_of
+from denseflip.report.front import told
+from denseflip.report.html import environment
 from denseflip.report.many_page import make_index
 from denseflip.report.page import make_page
 from denseflip.report.palette import DARK, PAGE, contrast
@@ -31,7 +33,7 @@ from denseflip.report.strip_layout import (
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.story import Story
 from denseflip.story.wording.marks import range_mark
-from denseflip.web.payload import row_of
+from denseflip.web.payload import row_of, view_of
 from denseflip.workflow.compare import Compared
 from stories import make_story, plain_nodes, sided_nodes
 
@@ -278,6 +280,8 @@ def test_the_figure_is_written_for_print(tmp_path, form):
     ("place", "said"),
     [
         (PLACE, f"{IN}: 40 within 20–60"),
+        (replace(PLACE, after=60), f"{IN}: 60 at the limit of 20–60"),
+        (replace(PLACE, after=20), f"{IN}: 20 at the limit of 20–60"),
         (replace(PLACE, before=90, after=70), f"{IN}: 70 towards 20–60"),
         (replace(PLACE, after=70, in_range=False), f"{OUT}: 70 outside 20–60"),
         (
@@ -298,6 +302,10 @@ def test_the_footnote_says_where_a_change_only_moves_towards_the_interval():
 
 def test_marks_of_several_places_count_them():
     assert range_text(story(PLACE, PLACE)) == f"{IN}: 2 of 2 places"
+    limit = replace(PLACE, after=60)
+    assert range_text(story(PLACE, limit)) == f"{IN}: 2 of 2 places, 1 at the limit"
+    alts = strip_html(story(PLACE, limit)).split("aria-label=")[1:]
+    assert ["In range, at the limit." in alt for alt in alts] == [False, True]
     assert range_text(story(PLACE, OTHER)) == f"{OUT}: 1 of 2 places"
 
 
@@ -334,8 +342,8 @@ def test_a_comparison_does_not_repeat_that_stability_was_not_tested():
     made = story(PLACE)
     row = row_of(Compared("dat", made))
     texts = [chip["text"] for chip in row["chips"]]
-    assert "holds for any such connections: 60 of 60 random choices" in texts
-    assert not any("retrained" in text for text in texts)
+    assert "which connections does not matter: 60 of 60 random choices" in texts
+    assert not any("retraining" in text for text in texts)
 
 
 def test_the_strip_labels_its_shading_and_says_by_whom_the_dots_are_classified():
@@ -378,9 +386,9 @@ def test_marks_are_green_only_together(made, kinds):
 def test_each_mark_says_its_figure():
     assert [mark.text for mark in marks_of(story(PLACE))] == [
         "classifier better than chance: 90 % of unseen graphs right",
-        "holds for any such connections: 60 of 60 random choices",
+        "which connections does not matter: 60 of 60 random choices",
         f"{IN}: 40 within 20–60",
-        "retrained classifiers: not tested",
+        "after retraining: not tested",
     ]
     assert marks_of(story(PLACE, evaluation=CHANCE))[0].text == (
         "the classifier is at chance: 50 % of unseen graphs right"
@@ -395,12 +403,29 @@ def test_nothing_found_has_no_marks():
 
 
 def test_a_mark_that_warns_says_what_it_means_and_one_that_does_not_keeps_it_in_a_tooltip():
-    out = "Real graphs do not have such numbers: it shows what the classifier reacts to"
-    text = make_page(story(replace(PLACE, in_range=False)), interactive=False)
+    text = make_page(story(PLACE, as_read=replace(READ, flips=3)), interactive=False)
     assert text.count('class="meaning"') == 1
-    assert f'<p class="meaning">{out}' in text
-    assert 'title="It does not matter which of these connections change (true as read)."' in text
-    assert 'class="meaning"' not in make_page(story(PLACE), interactive=False)
+    assert '<p class="meaning">It is about exactly these connections' in text
+    text = make_page(story(PLACE), interactive=False)
+    assert (
+        'title="Other connections of the same places change the answer too (true as read)."' in text
+    )
+    assert 'class="meaning"' not in text
+
+
+def test_a_sentence_out_of_range_says_so_before_its_list():
+    out = story(replace(PLACE, in_range=False))
+    said = "Out of the range of real graphs: it shows what the classifier reacts to, not a "
+    assert told(out).warning.startswith(said)
+    assert told(story(PLACE)).warning == ""
+    listed = replace(told(out), items=("one", "two"))
+    html = environment().get_template("pieces.html.j2").module.statement_of(listed)
+    assert html.index("</p>") < html.index(said) < html.index("<li>one")
+    page = make_page(out, interactive=False)
+    assert page.count('class="meaning"') == 1
+    assert page.index("<blockquote") < page.index(said) < page.index("</blockquote>")
+    assert view_of(out)["answers"][0]["warning"] == told(out).warning
+    assert said in marks_of(out)[2].meaning  # as a tooltip in tables, which have no sentence
 
 
 def test_a_long_class_keeps_its_number_and_both_ends_of_its_name():

@@ -58,7 +58,7 @@ def test_describe_tests_the_sentence_and_the_story_keeps_it():
     known = {"background": DATA.graphs, "class_names": DATA.class_names}
     story = describe(result, NODES, ORACLE, refits=REFITS, **known)
     assert story.stability.refits == 6
-    assert stability_note(story.stability) in story.footnotes
+    assert stability_note(story.stability, story.reference) in story.footnotes
     assert Story.from_dict(story.to_dict()) == story
     assert json_record(story)["story"]["stability"] == story.stability.to_dict()
     plain = describe(result, NODES, ORACLE, **known)

@@ -393,6 +393,11 @@ class PlaceReference(Serialisable, named="what real graphs have in a place"):
         return self.low <= self.after <= self.high
 
     @property
+    def is_at_limit(self) -> bool:
+        """Whether the place ends exactly at an end of the interval."""
+        return self.after in (self.low, self.high)
+
+    @property
     def is_towards(self) -> bool | None:
         """Whether the change brings the place nearer to the median of the group."""
         if self.median is None:

@@ -45,6 +45,30 @@ def judged_better(evaluation: Any) -> bool | None:
     return known(evaluation, "level") == "better" if better is None else bool(better)
 
 
+def accuracy_words(evaluation: Any, members: str) -> str:
+    """The accuracy with its number of graphs: ``15 of 16 unseen mice right``; empty if unknown.
+
+    It is a share if each graph was classified more than once: ``94 % of 16 unseen mice right``.
+    """
+    share = known(evaluation, "accuracy")
+    if share is None:
+        return ""
+    seen = known(evaluation, "protocol") == "as given"
+    which = f"{members} right" if seen else f"unseen {members} right"
+    n = sum((known(evaluation, "class_counts") or {}).values())
+    if n and known(evaluation, "repeats") == 1:
+        return f"{share * n:.0f} of {n:,} {which}"
+    return f"{100 * share:.0f} % of {f'{n:,} ' if n else ''}{which}"
+
+
+def interval_words(evaluation: Any) -> str:
+    """The 95 % interval of the accuracy in brackets, with a space before; empty if unknown."""
+    low, high = known(evaluation, "interval") or (None, None)
+    if low is None or high is None:
+        return ""
+    return f" (95 % interval of its accuracy: {100 * low:.0f} to {100 * high:.0f} %)"
+
+
 def distrust_words(evaluation: Any) -> str | None:
     """Why not to interpret the explanations of a classifier; None if it is better than chance.
 
@@ -52,8 +76,8 @@ def distrust_words(evaluation: Any) -> str | None:
     """
     if judged_better(evaluation) is not False:
         return None
-    share = known(evaluation, "accuracy")
-    figure = "" if share is None else f" ({100 * share:.0f} % of unseen graphs right)"
+    right = accuracy_words(evaluation, "graphs")
+    figure = f" ({right})" if right else ""
     if known(evaluation, "plain_level") == "better":
         return (
             f"This classifier does not beat its confounds{figure}: its explanations may describe "

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from denseflip.story.wording.badge import judged_better, known
+from denseflip.story.wording.badge import accuracy_words, interval_words, judged_better
+from denseflip.story.wording.notes import differing_words
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
 #: The heading of a column that says whether sentences are true as read.
-HOLDS = "holds for any such connections"
+HOLDS = "any such connections would do"
 #: The mark of a sentence that was not tested on refits.
-UNTESTED = "retrained classifiers: not tested"
+UNTESTED = "after retraining: not tested"
 STABLE = 0.8  # share of retrained classifiers from which a sentence is called stable
 
 
@@ -43,11 +44,11 @@ def marks_of_story(story: Story) -> tuple[Mark, ...]:
 
 def classifier_mark(story: Story) -> Mark:
     """Whether the classifier is better than chance, and its accuracy on held-out graphs."""
-    better, share = judged_better(story.evaluation), known(story.evaluation, "accuracy")
-    members = story.vocabulary.members
-    figure = "" if share is None else f": {100 * share:.0f} % of unseen {members} right"
+    better, members = judged_better(story.evaluation), story.vocabulary.members
+    right, interval = accuracy_words(story.evaluation, members), interval_words(story.evaluation)
+    figure = f": {right}" if right else ""
     if better:
-        meant = f"It was tested on {members} that it was not trained on."
+        meant = f"It was tested on {members} that it was not trained on{interval}."
         return Mark(True, f"classifier better than chance{figure}", meant)
     if better is False:  # the badge says why
         return Mark(False, f"{story.badge.text}{figure}", "Do not rely on its explanations.")
@@ -65,11 +66,13 @@ def read_mark(story: Story) -> Mark:
     exact = f"It is about exactly these {units}, not about their regions as a whole."
     if test is None or not test.draws:
         return Mark(False, f"holds for the listed {units}", exact)
-    tries = "no other choice" if test.only else f"{test.flips:,} of {test.draws:,} random choices"
+    if test.only:
+        return Mark(test.true, f"no other choice of {units}", f"There are no other such {units}.")
+    tries = f"{test.flips:,} of {test.draws:,} random choices"
     if not test.true:
-        return Mark(False, f"holds for the listed {units} only: {tries}", exact)
-    meant = f"It does not matter which of these {units} change (true as read)."
-    return Mark(True, f"{HOLDS.replace('connections', units)}: {tries}", meant)
+        return Mark(False, f"it matters which {units}: {tries}", exact)
+    meant = f"Other {units} of the same places change the answer too (true as read)."
+    return Mark(True, f"which {units} does not matter: {tries}", meant)
 
 
 def range_mark(story: Story) -> Mark:
@@ -85,11 +88,19 @@ def range_mark(story: Story) -> Mark:
     if story.in_range:
         meant = f"Real {words.members} of the other class have such numbers."
         return Mark(True, f"in the range of real {words.members}: {figure}", meant)
-    meant = (
-        f"Real {words.members} do not have such numbers: it shows what the classifier reacts to, "
-        f"not a {words.thing} that exists."
+    text = f"out of the range of real {words.members}: {figure}"
+    return Mark(False, text, range_warning(story))
+
+
+def range_warning(story: Story) -> str:
+    """What it means that a change is out of range; empty if it is in range or that is not known."""
+    if not story.result.found or story.language == "pairs" or story.in_range is not False:
+        return ""
+    words = story.vocabulary
+    return (
+        f"Out of the range of real {words.members}: it shows what the classifier reacts to, not a "
+        f"{words.thing} that exists."
     )
-    return Mark(False, f"out of the range of real {words.members}: {figure}", meant)
 
 
 def _range_figure(story: Story) -> str:
@@ -99,32 +110,35 @@ def _range_figure(story: Story) -> str:
     if not n:
         return f"number of {units} in all"
     if len(places) > 1:
-        return f"{n} of {len(places)} places"
+        at_limit = sum(place.is_at_limit for place in places) if story.in_range else 0
+        return f"{n} of {len(places)} places{f', {at_limit} at the limit' if at_limit else ''}"
     one = places[0]
     assert one.low is not None
     assert one.high is not None
     interval = f"{one.low:,}–{one.high:,}"
     inside = one.low <= one.after <= one.high
     if story.in_range:
-        return f"{one.after:,} {'within' if inside else 'towards'} {interval}"
+        how = "at the limit of" if one.is_at_limit else "within" if inside else "towards"
+        return f"{one.after:,} {how} {interval}"
     if inside and one.exceeds and "difference" not in one.exceeds:
         return f"more of the {units} meant than they have"
     return "changed by more than they differ" if inside else f"{one.after:,} outside {interval}"
 
 
 def stability_mark(story: Story) -> Mark:
-    """For how many classifiers trained again the sentence holds: for most, for many, for few."""
+    """For how many classifiers trained again the sentence holds, and how often that is."""
     seen, members = story.stability, story.vocabulary.members
     if seen is None or not seen.agreeing:
         meant = f"A classifier trained on other {members} may decide for other reasons."
         return Mark(None, UNTESTED, meant)
-    figure = f"{seen.holds:,} of {seen.agreeing:,}"
+    figure = f"same answer after retraining: {seen.holds:,} of {seen.agreeing:,} classifiers"
     if seen.holds >= STABLE * seen.agreeing:
         meant = "Classifiers trained again on resampled data decide the same (stable)."
-        return Mark(True, f"holds for retrained classifiers: {figure}", meant)
+        return Mark(True, figure, meant)
     if 2 * seen.holds >= seen.agreeing:
         meant = f"A classifier trained on other {members} may decide for other reasons."
-        return Mark(None, f"holds for some retrained classifiers: {figure}", meant)
+        return Mark(None, f"often the {figure}", meant)
     meant = "It explains this one classifier. Do not read it as a difference between the groups."
-    which = "few retrained classifiers" if seen.holds else "no retrained classifier"
-    return Mark(False, f"holds for {which}: {figure}", meant)
+    if differing := differing_words(story.reference):
+        meant = f"{differing[0].upper()}{differing[1:]}"
+    return Mark(False, f"{'seldom' if seen.holds else 'never'} the {figure}", meant)

@@ -7,7 +7,7 @@ and the app can add their own names.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denseflip.counterfactual import Counterfactual, Label, Status
@@ -16,6 +16,7 @@ from denseflip.graph.readable_names import readable
 from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import ALL_REGIONS, net
 from denseflip.search.claims.redraw import FEW_CELLS
+from denseflip.search.claims.reference import CLEAR, PlaceReference
 from denseflip.story.wording.badge import judged_better, known
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
 from denseflip.story.wording.naming import with_article
@@ -181,7 +182,19 @@ def classifier_note(evaluation: Any) -> str | None:
     return f"{verdict} {warning}" if warning else str(verdict)
 
 
-def stability_note(seen: Stability | None) -> str | None:
+def differing_words(places: Sequence[PlaceReference]) -> str:
+    """Where the classes clearly differ, of the places of a sentence; empty if nowhere.
+
+    That few retrained classifiers agree does not mean that the groups are alike there.
+    """
+    n = sum(place.effect is not None and abs(place.effect) >= CLEAR for place in places)
+    if not n:
+        return ""
+    where = "there" if n == len(places) else f"in {n} of the {len(places)} places"
+    return f"the groups do differ {where}, but the change needed is specific to this classifier."
+
+
+def stability_note(seen: Stability | None, places: Sequence[PlaceReference] = ()) -> str | None:
     """For how many classifiers trained again the sentence holds; None if that was not tested."""
     if seen is None:
         return None
@@ -203,7 +216,7 @@ def stability_note(seen: Stability | None) -> str | None:
         return f"It also holds for {seen.holds} of {n} {trained}{fresh}{apart}."
     first = f"Only {seen.holds}" if seen.holds else "None"
     agree = "agrees" if seen.holds < 2 else "agree"
-    return f"{first} of {n} {trained} {agree}{fresh}{apart}: {only}"
+    return f"{first} of {n} {trained} {agree}{fresh}{apart}: {differing_words(places) or only}"
 
 
 def weights_note(result: Counterfactual) -> str | None:
@@ -231,7 +244,7 @@ def footnotes(
     result, words = sentences.result, sentences.words
     notes: list[str | None] = [
         classifier_note(evaluation),
-        stability_note(stability) if result.found else None,
+        stability_note(stability, sentences.reference) if result.found else None,
         terms_note(result),
         confidence_note(result, sentences.class_name),
     ]

@@ -73,7 +73,7 @@
     const set = await api(`/api/datasets/${encodeURIComponent(find("dataset").value)}`);
     app.set = set;
     const classes = Object.entries(set.classes).map(([name, n]) => `${name} ${n}`).join(", ");
-    find("dataset-facts").textContent = `${count(set.n_graphs)} graphs of ${count(set.n_nodes)} nodes: ${classes}.`;
+    find("dataset-facts").textContent = `${count(set.n_graphs)} graphs of ${count(set.n_nodes)} nodes: ${classes}. ${set.known}`;
     find("dataset-about").textContent = [set.card.description, ...set.card.caveats, set.card.citation].filter(Boolean).join(" ");
     find("title").value = set.name;
     find("title-said").textContent = "";
@@ -371,7 +371,7 @@
     find("drawn").textContent = one.drawn;
     const touched = new Set([...one.removed, ...one.added].flat().map((node) => view.index[node]));
     find("tab-bars").hidden = !view.hasRegions || touched.size < BARS_FROM;
-    find("sentence").replaceChildren(make("p", { text: options.spell(one.lead, one.parameters) }), ...listed(one.items));
+    find("sentence").replaceChildren(make("p", { text: options.spell(one.lead, one.parameters) }), ...(one.warning ? [make("p", { class: "meaning", text: one.warning })] : []), ...listed(one.items));
     find("strip").replaceChildren(...parsed(one.strip));
     find("truth").textContent = options.spell(one.truth);
     find("methods").textContent = one.methods;
