@@ -179,7 +179,20 @@
       if (got.kind === "dataset") await loadSets(got.dataset);
       else if (got.kind === "graph") { await loadSet(); find("subject").value = got.subject; sayChosen(); } else await open(got.job);
       tell([`Uploaded: ${got.name}.`, ...(got.notes || [])].join(" "));
-    } catch (error) { tell(options.spell(error.message, error.parameters), true); }
+      sayUnread("");
+    } catch (error) {
+      tell(options.spell(error.message, error.parameters), true);
+      sayUnread(file.name);
+    }
+  }
+
+  /** After a failed upload, say whose answer is still shown, and dim it: it is not that of the file. */
+  function sayUnread(name) {
+    const articles = [...document.querySelectorAll("#answer > article")], old = articles.find((one) => !one.hidden);
+    for (const one of articles) one.inert = Boolean(name);
+    find("unread").hidden = !name || !old;
+    const whose = old?.id === "story" ? `answer for ${app.view.subject}` : `earlier result “${old?.querySelector("h2").textContent}”`;
+    find("unread-said").textContent = name ? `${name} was not read. Below is still the ${whose}.` : "";
   }
 
   // ---- jobs -----------------------------------------------------------------------------------
@@ -259,6 +272,7 @@
     app.request = job.request;
     app.result = result;
     leaveHand();
+    sayUnread("");
     find("comparison").hidden = !result.rows;
     find("together").hidden = !result.cohort;
     find("index").hidden = !result.many;
@@ -620,6 +634,7 @@
   find("subject").addEventListener("change", drawNewer);
   find("subject").addEventListener("dblclick", guarded(() => run("explain")));
   find("upload").addEventListener("click", upload);
+  find("unread-end").addEventListener("click", () => { sayUnread(""); beginAnswer(); });
   find("rename").addEventListener("click", rename);
   find("judge").addEventListener("click", guarded(() => run("judge")));
   find("ask").addEventListener("invalid", (event) => { for (let part = event.target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true; }, true);
