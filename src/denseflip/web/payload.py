@@ -8,6 +8,7 @@ from typing import Any
 
 from denseflip.cohort.cohort import Cohort
 from denseflip.cohort.words import halves_words
+from denseflip.counterfactual import Status
 from denseflip.errors import MissingExtraError
 from denseflip.oracles.session import Session
 from denseflip.report.cohort_headline import cohort_marks, headline_of
@@ -59,6 +60,7 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
         "title": headline(story),
         "subject": story.subject,
         "found": result.found,
+        "needed": result.status is not Status.NOT_NEEDED,
         "status": status_words(story),
         "before": story.class_name(result.label_before),
         "after": story.class_name(result.label_after),

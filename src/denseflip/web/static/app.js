@@ -331,7 +331,7 @@
     find("made-by").textContent = by.join(" · ");
     find("story-eyebrow").hidden = !app.request.of;
     find("story-eyebrow").replaceChildren(...(app.request.of ? [make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to the index" })] : []));
-    find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : `${view.subject}: ${view.before}`;
+    find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : view.needed ? `${view.subject}: still ${view.before}, no answer found` : `${view.subject}: ${view.before} already`;
     worth(find("worth"), view.judged, false);
     find("distrust").hidden = !view.distrust;
     find("distrust").textContent = view.distrust ?? "";
@@ -382,6 +382,7 @@
     find("decision").hidden = !one.decision;
     find("decision").className = `decision ${one.decision?.kind ?? ""}`;
     find("decision").textContent = one.decision?.text ?? "";
+    find("unlimited").hidden = view.found || one.parameters[0] !== "budget" || !app.request.budget || !ours();
     find("drawn").textContent = one.drawn;
     const touched = new Set([...one.removed, ...one.added].flat().map((node) => view.index[node]));
     find("tab-bars").hidden = !view.hasRegions || touched.size < BARS_FROM;
@@ -643,6 +644,7 @@
   find("cohort").addEventListener("click", guarded(() => run("cohort")));
   find("many").addEventListener("click", guarded(() => run("many")));
   find("newer-explain").addEventListener("click", guarded(() => run("explain")));
+  find("unlimited").addEventListener("click", guarded(async () => { await fill({ ...app.request, budget: null }); await run("explain"); }));
   find("by-hand-end").addEventListener("click", () => { app.hand = null; drawPictures(); remember(); find(`tab-${app.tab}`).focus(); });
   find("picked-node").addEventListener("click", () => { const name = app.view.names[app.first]; leavePicked(); freeze().toggleNode(name); });
   find("picked-region").addEventListener("click", () => { const i = app.view.index[app.first]; leavePicked(); onRegion(i); });
