@@ -396,6 +396,10 @@ def test_constraints_target_and_comparison(desk):
     press(page, "#compare")
     page.wait_for_selector("#comparison:not([hidden])")
     assert page.locator("#comparison tbody tr").count() >= 4
+    assert "in range" in page.locator("#comparison thead th").all_inner_texts()
+    first = page.locator("#comparison tbody th").first
+    assert first.inner_text().startswith("auto")
+    assert len(first.locator("small").inner_text()) > 10  # what it does
     window.quiet()
 
 

@@ -34,6 +34,7 @@ from denseflip.report.page import draw_words
 from denseflip.report.scene import headline, make_scene, status_words
 from denseflip.report.strip_layout import strip_html
 from denseflip.report.view import circle_data, scene_data
+from denseflip.search.methods.registry import methods
 from denseflip.story.story import Story
 from denseflip.story.wording.badge import distrust_words
 from denseflip.story.wording.marks import UNTESTED
@@ -144,18 +145,21 @@ def replay_of(story: Story, session: Session, *, confident: bool) -> list[dict[s
 
 def row_of(row: Compared) -> dict[str, Any]:
     """Return one method of a comparison."""
+    about = {"method": row.method, "summary": _summary(row.method)}
     if row.story is None:
-        return {"method": row.method, "applies": False, "sentence": row.reason}
-    result = row.story.result
+        return {**about, "applies": False, "sentence": row.reason}
+    result, seen = row.story.result, row.story.stability
     return {
-        "method": row.method,
+        **about,
         "applies": True,
         "found": result.found,
         "status": status_words(row.story),
         "sentence": row.sentence,
         "strip": strip_html(row.story, small=True),
         "cell": read_cell(row.story),
-        "chips": [asdict(c) for c in chips_of(row.story) if c.text != UNTESTED],
+        "inRange": row.story.in_range if result.found else None,
+        "retrained": f"{seen.holds:,} of {seen.agreeing:,}" if seen and seen.agreeing else None,
+        "chips": [asdict(c) for c in chips_of(row.story, alone=True) if c.text != UNTESTED],
         "read": truth_words(row.story) if result.found else "",
         "removed": [list(p) for p in result.removed] if result.found else [],
         "added": [list(p) for p in result.added] if result.found else [],
@@ -164,6 +168,14 @@ def row_of(row: Compared) -> dict[str, Any]:
         "calls": result.calls,
         "regions": row.n_regions if result.found else None,
     }
+
+
+def _summary(method: str) -> str:
+    """What a method does, with its refinements: the descriptions of the list of methods."""
+    known = {one.name: one.summary for one in methods()}
+    name, *refined = method.split("+")
+    parts = [known.get(name, ""), *(known.get(f"+{one}", "") for one in refined)]
+    return " ".join(part for part in parts if part)
 
 
 def _figures(cohort: Cohort) -> list[dict[str, str]]:
