@@ -11,7 +11,7 @@ from denseflip.cohort.words import halves_words
 from denseflip.counterfactual import Status
 from denseflip.errors import MissingExtraError
 from denseflip.oracles.session import Session
-from denseflip.report.cohort_headline import cohort_marks, headline_of
+from denseflip.report.cohort_headline import cohort_marks, headline_of, lines_of
 from denseflip.report.cohort_page import cohort_figures
 from denseflip.report.facts import (
     as_mapping,
@@ -197,13 +197,14 @@ def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
     return {
         "headline": headline_of(cohort),
         "chips": [asdict(chip) for chip in cohort_marks(cohort)],
+        "lines": (lines := lines_of(cohort)),
         "halves": (halves := halves_words(cohort)),
         "figures": _figures(cohort),
         "sentences": [x for x in cohort.sentences if x != halves],
         "verdict": cohort.verdict,
         "judged": judged_words(cohort.evaluation),
         "permutations": cohort.permutations,
-        "notes": list(cohort.notes),
+        "notes": [note for note in cohort.notes if note not in lines],
         "rows": [
             {key: getattr(row, key) for key in _CELL}
             | {"named": (row.cell, row.direction) in named}

@@ -44,11 +44,12 @@
     find("together-worth").textContent = cohort.halves;
     find("together-said").replaceChildren(make("p", { text: cohort.headline }));
     find("together-chips").replaceChildren(...cohort.chips.map(marked));
+    find("together-lines").replaceChildren(...cohort.lines.map((text) => make("p", { class: "quiet", text })));
     find("together-pictures").replaceChildren(...cohort.figures.map((one) => make("figure", {}, make("picture", {}, ...(one.narrow ? [make("source", { media: "(max-width: 600px)", srcset: one.narrow })] : []), make("img", { src: one.source, alt: one.alt })), make("figcaption", { class: "quiet", text: one.caption }))));
     find("together-notes").replaceChildren(...[...cohort.sentences, ...cohort.notes].map((text) => make("li", { text })));
     const heads = ["region pair", "direction", "subjects", "in range", "connections (median)", "p", "effect size (g)", "group difference (t)", "p (group difference)"];
     find("together-rows").replaceChildren(
-      make("p", { class: "quiet", text: `The table lists ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs, those used in the most subjects. p-values come from ${count(cohort.permutations)} label permutations and are corrected for all region pairs. ✓ marks pairs used more often than expected by chance.` }),
+      make("p", { class: "quiet", text: `The table lists ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs, those used in the most subjects. ✓ marks pairs used more often than expected by chance.` }),
       make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "region pairs by subjects" }, make("table", { class: "index" },
         make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
         make("tbody", {}, ...cohort.rows.map((row) => make("tr", {},
