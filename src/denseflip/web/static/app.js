@@ -11,6 +11,7 @@
   const LETTER = 7.4; // pixels: the mean width of a letter in the list of subjects
   const PHONE = 830; // pixels; narrower windows have one column, as in app.css
   const EXAMPLE = "0".repeat(16); // the id of the worked example
+  const [MANY_REGIONS, MANY_EDITS] = [20, 150]; // with more of both, lines cover each other: the matrix comes first
   const [BARS_FROM, STEPS_FROM] = [3, 3]; // regions and steps that bars and a replay need to say something
   const app = { sets: [], set: null, job: null, result: null, view: null, answer: 0, panel: null, hand: null, turn: 0 };
 
@@ -353,9 +354,15 @@
     app.silent = example; // the address of the start page stays as it is
     drawAnswer();
     app.silent = false;
-    const wanted = state.tab && !find(`tab-${state.tab}`).hidden ? state.tab : none ? "whatif" : view.points === null ? "circle" : "brain";
+    const wanted = state.tab && !find(`tab-${state.tab}`).hidden ? state.tab : none ? "whatif" : isCrowded() ? "matrix" : view.points === null ? "circle" : "brain";
     select(wanted, { quiet: true });
     if (state.hand) { app.wanted = state.hand; select("whatif", { quiet: true }); }
+  }
+
+  /** Whether lines between nodes would be too many to tell apart. */
+  function isCrowded() {
+    const pairs = Object.values(shown()).flat();
+    return app.view.hasRegions && pairs.length > MANY_EDITS && new Set(pairs.flat().map((node) => app.view.index[node])).size > MANY_REGIONS;
   }
 
   /** The places of a long sentence: the first few, and the rest folded. */
