@@ -53,7 +53,8 @@
   function fitSubjects() {
     const fitting = Math.max(24, Math.floor((find("subject").clientWidth || 320) / LETTER) - 3);
     const all = [...find("subject").options].map((one) => one.dataset.name), shared = (names) => { let n = 0; while (names.length > 1 && n < names[0].length && names.every((name) => name[n] === names[0][n])) n += 1; return n; };
-    const start = shared(all), end = shared(all.map((name) => [...name].reverse().join("")));
+    const backwards = (name) => [...name].reverse().join(""), whole = (n, name) => n - name.slice(0, n).match(/[^-_ ./]*$/)[0].length; // the part that differs begins and ends between signs
+    const start = all.length ? whole(shared(all), all[0]) : 0, end = all.length ? whole(shared(all.map(backwards)), backwards(all[0])) : 0;
     const own = (name) => (name.length <= fitting - 15 ? name : `${start > 3 ? "…" : name.slice(0, start)}${name.slice(start, name.length - end)}${end > 3 ? "…" : name.slice(name.length - end)}`); // what differs is kept
     for (const one of find("subject").options) {
       const id = own(one.dataset.name), known = cut(one.dataset.class, Math.max(12, fitting - id.length - 3)), name = cut(id, Math.max(9, fitting - known.length - 3));
