@@ -396,6 +396,10 @@ def test_constraints_target_and_comparison(desk):
     press(page, "#compare")
     page.wait_for_selector("#comparison:not([hidden])")
     assert page.locator("#comparison tbody tr").count() >= 4
+    assert "in range" in page.locator("#comparison thead th").all_inner_texts()
+    first = page.locator("#comparison tbody th").first
+    assert first.inner_text().startswith("auto")
+    assert len(first.locator("small").inner_text()) > 10  # what it does
     window.quiet()
 
 
@@ -420,7 +424,7 @@ def test_what_all_have_in_common(desk):
     row = page.locator("#together-rows tbody tr").first
     assert row.evaluate("one => one.scrollWidth <= one.clientWidth")
     assert row.locator("td[data-label]").count() == row.locator("td").count()
-    assert "permutations" in page.inner_text("#together-rows")
+    assert "19 permutations of the labels" in page.inner_text("#together-lines")
     assert page.locator("#together-notes").is_hidden()
     page.click("#together-more summary")
     assert page.locator("#together-notes li").count() > 1
@@ -501,6 +505,38 @@ def test_uploads_are_taken_or_refused_in_words(desk):
     window.quiet()
 
 
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_failed_upload_dims_the_answer_of_another_subject(desk, viewport):
+    window = desk(viewport)
+    page = window.open()
+    story = page.locator("#story")
+    faint = "getComputedStyle(document.getElementById('story')).opacity"
+
+    def fail() -> None:
+        reveal(page, "#file").set_input_files(
+            {"name": "patient-12.csv", "mimeType": "text/csv", "buffer": b"0,1,1\n1,0,x\n1,0,0\n"}
+        )
+        press(page, "#upload")
+        page.wait_for_selector("#unread:not([hidden])")
+
+    fail()
+    said = "patient-12.csv was not read. Below is still the answer for Mouse sub-54811."
+    assert page.inner_text("#unread-said") == said
+    remedy = "Correct it from the original data, or export the file again."
+    assert page.inner_text("#upload-said").endswith(remedy)
+    assert story.evaluate("one => one.inert")
+    assert float(page.evaluate(faint)) < 0.5
+    page.click("#unread-end")  # the reader wants the old answer
+    assert page.locator("#unread").is_hidden()
+    assert float(page.evaluate(faint)) == 1
+    fail()
+    window.explain("small", "g0001")  # a new answer is not that of the file either
+    assert page.locator("#unread").is_hidden()
+    assert not story.evaluate("one => one.inert")
+    assert window.sideways() == 0
+    window.quiet()
+
+
 LETTERS = """() => [...document.querySelectorAll("#matrix .on-cell")].map((text) => {
   const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
   const levels = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((c) => Number(c) / 255);
@@ -555,7 +591,8 @@ def test_long_names_of_subjects_are_cut_in_the_middle_with_their_class(desk):
         dispatchEvent(new Event("resize")); }"""
     )
     texts = page.locator("#subject option").all_text_contents()
-    assert len(set(texts)) == len(texts)  # what differs is kept
+    assert len(set(texts)) == len(texts)  # what differs is kept, as a whole
+    assert texts[0].startswith("…0000100…")
     window.quiet()
 
 

@@ -246,6 +246,24 @@ def test_the_front_is_shown_if_it_is_requested(desk):
     window.quiet()
 
 
+def test_a_search_that_reached_its_limit_is_repeated_without_it(desk):
+    window = desk()
+    page = open_form(window)
+    put(page, "budget", "whole", 1)
+    window.explain("small", "g0002", "edges-logistic")
+    before = page.evaluate("denseflipApp.view.before")
+    assert page.inner_text("#story-title").endswith(f": still {before}, no answer found")
+    said = page.inner_text("#sentence")
+    assert "reached the limit on queries." in said
+    assert "Next: raise “Largest number of queries” (1 query was used; try 1000)" in said
+    assert page.inner_text(".wi-label") == f"still {before}"
+    page.click("#unlimited")
+    page.wait_for_function("() => denseflipApp.view.found")
+    assert page.is_hidden("#unlimited")
+    assert page.input_value("#option-budget") == ""
+    window.quiet()
+
+
 def test_the_time_limit_is_shown_as_it_is(desk):
     page = open_form(desk())
     assert page.locator("#option-time_limit").get_attribute("placeholder") == f"{TIME_LIMIT:g}"

@@ -23,7 +23,7 @@ from denseflip.cohort.stats import (
     single_p,
     smallest_p,
 )
-from denseflip.cohort.words import statement
+from denseflip.cohort.words import MADE_UP, statement
 from denseflip.datasets import Dataset
 from denseflip.errors import UnknownNameError
 from denseflip.files import write_whole
@@ -444,7 +444,7 @@ def assemble(
         noun=words.members,
         units=words.units,
         whole=words.thing,
-        notes=tuple(notes),
+        notes=(*((MADE_UP,) if _is_made_up(dataset) else ()), *notes),
         held=held_by(dataset, settings)[0] if null else (),
     )
 
@@ -452,6 +452,12 @@ def assemble(
 def signed(labelling: Labelling) -> Any:
     """Patients with "more" minus patients with "fewer", by cell."""
     return np.subtract(labelling.more, labelling.fewer)
+
+
+def _is_made_up(dataset: Dataset) -> bool:
+    """Whether the data are synthetic, with a difference between the classes."""
+    known = dataset.attributes
+    return "planted" in known and bool(dict(known.get("parameters") or {}).get("strength"))
 
 
 def _usual(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _LISTED = 5  # cells named in a sentence
 
 
+MADE_UP = "Made-up data: the difference was built in."
+
+
 def place_words(name: str, units: str) -> str:
     """``connections between A and B``, or ``connections within A``.
 

@@ -173,8 +173,8 @@ def _numbers(body: list[list[str]], first: int, at: list[int], source: str) -> N
         for j, x in enumerate(row[first:]):
             if not is_number(x):
                 place = f"line {at[i]}, column {first + j + 1}"
-                msg = f"{source}: {place} holds {shown(x)}, which is not a number. Write a number "
-                raise FileFormatError(msg + "there.")
+                msg = f"{source}: {place} holds {shown(x)}, which is not a number. Correct it from "
+                raise FileFormatError(msg + "the original data, or export the file again.")
             if x and x.lower() not in NO_NUMBER:
                 values[i, j] = float(x)
     return values

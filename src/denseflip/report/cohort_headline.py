@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denseflip.cohort.words import place_words
+from denseflip.cohort.words import MADE_UP, place_words
 from denseflip.report.facts import Chip
 from denseflip.story.wording.badge import accuracy_words, judged_better
 
@@ -33,6 +33,36 @@ def headline_of(cohort: Cohort) -> str:
         f"In {first.patients} of {cohort.observed.explained} {cohort.noun} the decision depends on "
         f"{place_words(first.name, cohort.units)}{more}: {first.direction} of them move "
         f"the answer towards {spoken}."
+    )
+
+
+def lines_of(cohort: Cohort) -> tuple[str, ...]:
+    """What a reader has to know beside the headline: made-up data, its words, and the test."""
+    lines = [note for note in cohort.notes if note == MADE_UP]
+    if cohort.named:
+        first, spoken = cohort.named[0], cohort.class_names[cohort.spoken]
+        others = [name for name in cohort.class_names if name != spoken]
+        lines.append(
+            f"Towards {spoken}: with {first.direction} of these {cohort.units}, the classifier "
+            f"answers {spoken} rather than {' or '.join(others)}."
+        )
+    if cohort.permutations:
+        lines.append(p_words(cohort))
+    return tuple(lines)
+
+
+def p_words(cohort: Cohort) -> str:
+    """Where the p-values come from, and how they are corrected."""
+    pairs = f"all {len(cohort.cell_names):,} region pairs and both directions"
+    how = (
+        f"the maximum over {pairs} (Westfall–Young), so the chance of any false finding is at most "
+        f"{100 * cohort.level:g} %"
+        if cohort.correction == "max"
+        else f"the false discovery rate over {pairs} (Benjamini–Hochberg)"
+    )
+    return (
+        f"p-values come from {cohort.permutations:,} permutations of the labels. Each time the "
+        f"classifier is trained and explained again. They are corrected by {how}."
     )
 
 

@@ -11,7 +11,7 @@ from denseflip.checks import check_new_file
 from denseflip.cohort.words import halves_words
 from denseflip.errors import MissingExtraError
 from denseflip.files import write_whole
-from denseflip.report.cohort_headline import cohort_marks, headline_of
+from denseflip.report.cohort_headline import cohort_marks, headline_of, lines_of
 from denseflip.report.cohort_pictures import (
     plot_cohort_chords,
     plot_cohort_matrix,
@@ -38,6 +38,7 @@ class CohortContext(Context):
     verdict: str
     headline: str
     chips: tuple[Chip, ...]
+    lines: tuple[str, ...]
     halves: str
     sentences: tuple[str, ...]
     figures: tuple[PageFigure, ...]
@@ -63,12 +64,13 @@ def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
         verdict=cohort.verdict,
         headline=headline_of(cohort),
         chips=cohort_marks(cohort),
+        lines=(lines := lines_of(cohort)),
         halves=(halves := halves_words(cohort)),
         sentences=tuple(x for x in cohort.sentences if x != halves),
         figures=figures,
         tables=tables,
         details=tuple(_facts(cohort)),
-        notes=tuple(notes),
+        notes=tuple(note for note in notes if note not in lines),
     ).render()
 
 
@@ -112,12 +114,23 @@ def cohort_figures(cohort: Cohort) -> Iterator[PageFigure]:
         (
             plot_cohort_patients,
             f"A strip with a column for each of {cohort.observed.explained} {cohort.noun}. {said}.",
-            f"The change that flips each of the {cohort.noun}. Last row: whether it is also "
-            f"flipped by a shared change that was chosen without it.",
+            f"The change that flips each of the {cohort.noun}. {_shared_row(cohort)}",
         ),
     ):
         pictures = [draw(cohort, title="", narrow=narrow) for narrow in (False, True)]
         yield page_figure(pictures, alt, caption)
+
+
+def _shared_row(cohort: Cohort) -> str:
+    """What the last row of the strip shows, in words."""
+    counted = sum(change.counted for change in cohort.shared)
+    if not counted:
+        return ""
+    flipped = sum(change.flipped for change in cohort.shared)
+    return (
+        "Last row, the shared change: the same change for a whole class, chosen without those that "
+        f"it is tested on. It flips {flipped:,} of {counted:,} {cohort.noun}."
+    )
 
 
 def _cell_table(cohort: Cohort) -> TableContext:
@@ -142,20 +155,12 @@ def _cell_table(cohort: Cohort) -> TableContext:
         )
         for row in cohort.rows
     )
-    kind = (
-        "family-wise (Westfall–Young)"
-        if cohort.correction == "max"
-        else "false discovery rate (Benjamini–Hochberg)"
-    )
     notes: tuple[str, ...] = (
         f"Median of each class, and the interval in which one more of these {cohort.noun} would "
         f"lie with 95 % probability, in numbers of {cohort.units}.",
     )
     if cohort.permutations:
-        notes += (
-            f"p: {kind}, {cohort.permutations} permutations; smallest possible value "
-            f"{cohort.smallest_p:.2g}.",
-        )
+        notes += (f"p: corrected as said above; smallest possible value {cohort.smallest_p:.2g}.",)
     return TableContext(
         "cells", "All region pairs that a decision depends on", columns, rows, notes
     )

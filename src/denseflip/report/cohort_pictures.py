@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 _REGIONS, _FEW = 30, 14  # of a matrix, at most, and on a phone: those most used
 _KEYED = 4  # regions from which the scale fits into the corner of a matrix
 _CHORDS = 60
+_CLIP = 2.5  # a scale of colours ends here, in upper quartiles of what it shows
 _LEVEL, _NAMED = 16, 60  # regions up to which names lie level, and up to which all are written
 Floats = npt.NDArray[np.float64]
 
@@ -109,8 +110,9 @@ def plot_cohort_matrix(
     apart = _square(np.asarray(cohort.observed.difference), n, shown)
     clear = _square(_flags(cohort, cohort.differing), n, shown)
     spoken = cohort.class_names[cohort.spoken]
-    span = max(1e-9, float(np.abs(apart).max()))
-    scaled = "t" if len(names) >= _KEYED else f"t, full colour at ±{span:.1f}"
+    largest = max(1e-9, float(np.abs(apart).max()))
+    span = min(largest, _clip(apart))
+    scaled = "t" if len(names) >= _KEYED else f"t, full colour from ±{span:.1f}"
     panels = (
         (used, counts, named, 1.0, f"decisions that depend on it, of {explained:,} {cohort.noun}"),
         (apart, None, clear, span, f"how the groups differ ({scaled})"),
@@ -118,6 +120,8 @@ def plot_cohort_matrix(
     text = f"Blue: more {cohort.units} indicate {spoken}, or {spoken} has more; red: fewer."
     if cohort.p_more is not None:
         text += f" Framed, with a dot: significant (level {cohort.level:g})."
+    if span < largest:
+        text += f" The colours of t end at ±{span:.1f}; the largest is {largest:.1f}."
     if len(shown) < n:
         text += f" The {len(shown)} most used of {n} regions."
     look = layout_matrix(names, narrow)
@@ -134,7 +138,7 @@ def plot_cohort_matrix(
             ax = figure.add_axes(box)
             draw_signed_matrix(ax, values, numbers, marks, most, look, rows=narrow or not k)
             if numbers is None and len(names) >= _KEYED:
-                draw_scale(ax, most)
+                draw_scale(ax, most, clipped=span < largest)
             if narrow:  # the matrices take the whole width
                 place = (bottom + look.size + 0.1) / height
                 figure.text(0.5, place, words(caption, 60), ha="center", fontsize=8.5)
@@ -275,6 +279,12 @@ def _short_lines(name: str, letters: int, most: int) -> list[str]:
 def _flags(cohort: Cohort, rows: Iterable[Any]) -> Floats:
     """1 for the cells of these rows, else 0."""
     return np.isin(np.arange(len(cohort.cell_names)), [row.cell for row in rows]).astype(float)
+
+
+def _clip(values: Floats) -> float:
+    """Where a scale ends so that one large value does not make the others pale."""
+    some = np.abs(values[values != 0])
+    return max(1e-9, _CLIP * float(np.quantile(some, 0.75))) if len(some) else 1.0
 
 
 def _square(values: Any, n: int, shown: list[int]) -> Floats:

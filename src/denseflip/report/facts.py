@@ -273,9 +273,9 @@ def badge_chip(story: Story) -> Chip:
     return Chip("listed" if doubted else _CHIPS[badge.level], badge.text.removeprefix(f"{TRUE}, "))
 
 
-def chips_of(story: Story) -> tuple[Chip, ...]:
+def chips_of(story: Story, *, alone: bool = False) -> tuple[Chip, ...]:
     """The marks of a story; how the search ended if nothing was found."""
-    return marks_of(story) or (Chip("plain", status_words(story)),)
+    return marks_of(story, alone=alone) or (Chip("plain", status_words(story)),)
 
 
 def shown_marks(story: Story) -> tuple[Chip, ...]:
@@ -307,15 +307,16 @@ def confidence_words(story: Story) -> str:
     return f"Confidence: {before} before, {after} after."
 
 
-def marks_of(story: Story) -> tuple[Chip, ...]:
+def marks_of(story: Story, *, alone: bool = False) -> tuple[Chip, ...]:
     """Each reason to trust a story, or not, with its figure; empty if nothing was found.
 
     Marks are green only together: if the sentence is true as read and in range and the classifier
-    better than chance. A mark that fails is styled ``listed``.
+    better than chance. A mark that fails is styled ``listed``. With ``alone``, each mark has the
+    colour of its own fact, so that the same fact looks the same in every story of a comparison.
     """
     if not story.result.found:
         return ()
-    passed = "good" if story.badge.level == "true" else "plain"
+    passed = "good" if alone or story.badge.level == "true" else "plain"
     looks = {True: passed, False: "listed", None: "plain"}
     return tuple(Chip(looks[m.passed], m.text, m.meaning) for m in marks_of_story(story))
 

@@ -311,14 +311,18 @@ def draw_signed_matrix(
         spine.set_visible(False)
 
 
-def draw_scale(ax: Any, most: float) -> None:
-    """Draw the colours from ``-most`` to ``most`` into the empty corner of a triangular matrix."""
+def draw_scale(ax: Any, most: float, *, clipped: bool = False) -> None:
+    """Draw the colours from ``-most`` to ``most`` into the empty corner of a triangular matrix.
+
+    ``clipped`` says that there are values beyond.
+    """
     from matplotlib.colors import LinearSegmentedColormap
 
     bar = ax.inset_axes((0.52, 0.93, 0.46, 0.045), gid="scale")
     colours = LinearSegmentedColormap.from_list("signed", SIGNED)
     bar.imshow(np.linspace(0, 1, 64)[None], cmap=colours, aspect="auto", extent=(-1, 1, 0, 1))
-    bar.set_xticks([-1, 0, 1], [f"−{most:.1f}", "0", f"{most:.1f}"], fontsize=6.5)
+    low, high = ("≤ ", "≥ ") if clipped else ("", "")
+    bar.set_xticks([-1, 0, 1], [f"{low}−{most:.1f}", "0", f"{high}{most:.1f}"], fontsize=6.5)
     bar.set_yticks([])
     bar.tick_params(length=0, pad=1.5)
     for spine in bar.spines.values():

@@ -26,11 +26,11 @@ from denseflip.oracles.tensors import check_own_rows, own_rows
 from denseflip.request import Request, takes_request
 from denseflip.search.claims.stability import check_refits, with_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
-from denseflip.search.constraints.constrained_session import MAX_REFUSED, ConstrainedSession
+from denseflip.search.constraints.constrained_session import GAVE_UP, ConstrainedSession
 from denseflip.search.core.engine import CHANGED_AFTERWARDS, must_be_in_range, search
 from denseflip.search.core.large_graphs import budget_for, note_default_budget
 from denseflip.search.core.method import Method, check_needs
-from denseflip.search.core.problem import CONFIDENCE, Problem, Walk
+from denseflip.search.core.problem import CONFIDENCE, OUT_OF_TIME, Problem, Walk
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.core.target import as_target, check_target_seen
 from denseflip.search.core.towards import check_information, information_note
@@ -41,10 +41,6 @@ from denseflip.search.postprocess.requirements import Requirements
 from denseflip.search.postprocess.robust_claim import make_claim_robust
 from denseflip.search.postprocess.weights import with_weights
 
-GAVE_UP = (
-    f"The search was stopped because the constraints rejected {MAX_REFUSED:,} graphs in a row. "
-    "Loosen the constraints, or choose another method."
-)
 _OF_METHOD: dict[str, Any] = dict.fromkeys(
     ("language", "objective", "max_cells", "in_range", "balance", "reference", "stable")
 )
@@ -472,6 +468,8 @@ def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[C
 
 def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
     case, session, problem = run.case, run.session, run.problem
+    if status is Status.BUDGET and session.out_of_time:
+        problem.note(OUT_OF_TIME)
     after = facts.get("edits", Edits()).apply(problem.graph)
     before, then = confidences_of(session, problem.graph, after)
     bound = problem.constraints

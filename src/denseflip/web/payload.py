@@ -8,9 +8,10 @@ from typing import Any
 
 from denseflip.cohort.cohort import Cohort
 from denseflip.cohort.words import halves_words
+from denseflip.counterfactual import Status
 from denseflip.errors import MissingExtraError
 from denseflip.oracles.session import Session
-from denseflip.report.cohort_headline import cohort_marks, headline_of
+from denseflip.report.cohort_headline import cohort_marks, headline_of, lines_of
 from denseflip.report.cohort_page import cohort_figures
 from denseflip.report.facts import (
     as_mapping,
@@ -33,6 +34,7 @@ from denseflip.report.page import draw_words
 from denseflip.report.scene import headline, make_scene, status_words
 from denseflip.report.strip_layout import strip_html
 from denseflip.report.view import circle_data, scene_data
+from denseflip.search.methods.registry import methods
 from denseflip.story.story import Story
 from denseflip.story.wording.badge import distrust_words
 from denseflip.story.wording.marks import UNTESTED
@@ -59,6 +61,7 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
         "title": headline(story),
         "subject": story.subject,
         "found": result.found,
+        "needed": result.status is not Status.NOT_NEEDED,
         "status": status_words(story),
         "before": story.class_name(result.label_before),
         "after": story.class_name(result.label_after),
@@ -143,18 +146,21 @@ def replay_of(story: Story, session: Session, *, confident: bool) -> list[dict[s
 
 def row_of(row: Compared) -> dict[str, Any]:
     """Return one method of a comparison."""
+    about = {"method": row.method, "summary": _summary(row.method)}
     if row.story is None:
-        return {"method": row.method, "applies": False, "sentence": row.reason}
-    result = row.story.result
+        return {**about, "applies": False, "sentence": row.reason}
+    result, seen = row.story.result, row.story.stability
     return {
-        "method": row.method,
+        **about,
         "applies": True,
         "found": result.found,
         "status": status_words(row.story),
         "sentence": row.sentence,
         "strip": strip_html(row.story, small=True),
         "cell": read_cell(row.story),
-        "chips": [asdict(c) for c in chips_of(row.story) if c.text != UNTESTED],
+        "inRange": row.story.in_range if result.found else None,
+        "retrained": f"{seen.holds:,} of {seen.agreeing:,}" if seen and seen.agreeing else None,
+        "chips": [asdict(c) for c in chips_of(row.story, alone=True) if c.text != UNTESTED],
         "read": truth_words(row.story) if result.found else "",
         "removed": [list(p) for p in result.removed] if result.found else [],
         "added": [list(p) for p in result.added] if result.found else [],
@@ -163,6 +169,14 @@ def row_of(row: Compared) -> dict[str, Any]:
         "calls": result.calls,
         "regions": row.n_regions if result.found else None,
     }
+
+
+def _summary(method: str) -> str:
+    """What a method does, with its refinements: the descriptions of the list of methods."""
+    known = {one.name: one.summary for one in methods()}
+    name, *refined = method.split("+")
+    parts = [known.get(name, ""), *(known.get(f"+{one}", "") for one in refined)]
+    return " ".join(part for part in parts if part)
 
 
 def _figures(cohort: Cohort) -> list[dict[str, str]]:
@@ -184,13 +198,14 @@ def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
     return {
         "headline": headline_of(cohort),
         "chips": [asdict(chip) for chip in cohort_marks(cohort)],
+        "lines": (lines := lines_of(cohort)),
         "halves": (halves := halves_words(cohort)),
         "figures": _figures(cohort),
         "sentences": [x for x in cohort.sentences if x != halves],
         "verdict": cohort.verdict,
         "judged": judged_words(cohort.evaluation),
         "permutations": cohort.permutations,
-        "notes": list(cohort.notes),
+        "notes": [note for note in cohort.notes if note not in lines],
         "rows": [
             {key: getattr(row, key) for key in _CELL}
             | {"named": (row.cell, row.direction) in named}

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import groups
 from denseflip.cohort.cohort import Cohort
 from denseflip.cohort.settings import CohortSettings
+from denseflip.cohort.words import MADE_UP
+from denseflip.datasets.synthetic import make_synthetic
 from denseflip.errors import FileFormatError, UnknownNameError
 from denseflip.result_scores import Stability
 from groups import CELLS, CHANCE, DATA, GOOD, found_cohort, labelling
@@ -256,3 +259,13 @@ def test_a_half_that_found_no_change_is_told() -> None:
 def test_a_class_by_itself_is_counted_by_itself() -> None:
     alone = replace(found_cohort(), settings=CohortSettings(group="B"))
     assert "20 of 10 B graphs were explained" in alone.statement  # of the ten of B
+
+
+@pytest.mark.parametrize("strength", [0.0, 2.0])
+def test_made_up_data_with_a_difference_are_said_to_be(
+    strength: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MADE_UP not in found_cohort().notes
+    made = make_synthetic(n_per_class=2, strength=strength)
+    monkeypatch.setattr(groups, "DATA", replace(DATA, attributes=made.attributes))
+    assert (MADE_UP in found_cohort().notes) is bool(strength)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from denseflip.cohort.words import halves_words
+from denseflip.cohort.words import MADE_UP, halves_words
 from denseflip.errors import DenseflipError
 from denseflip.report import (
     make_cohort_page,
@@ -16,7 +16,7 @@ from denseflip.report import (
     plot_cohort_patients,
     write_cohort_page,
 )
-from denseflip.report.cohort_headline import MARKS, headline_of
+from denseflip.report.cohort_headline import MARKS, headline_of, lines_of
 from denseflip.report.cohort_page import _patient_table
 from groups import CELLS, CHANCE, found_cohort, wide_cohort
 
@@ -38,7 +38,7 @@ def test_the_matrix_marks_what_is_named() -> None:
 def test_the_difference_of_the_groups_has_a_scale() -> None:
     few = plot_cohort_matrix(found_cohort())  # no room in the corner: the title says it
     titles = [text.get_text() for text in few.findobj() if hasattr(text, "get_text")]
-    assert any("full colour at ±" in title for title in titles)
+    assert any("full colour from ±" in title for title in titles)
     assert "scale" not in gids(few)
     many = wide_cohort([f"area {i}" for i in range(8)])
     assert gids(plot_cohort_matrix(many)).count("scale") == 1
@@ -97,6 +97,53 @@ def test_the_result_is_one_sentence() -> None:
     assert headline_of(found_cohort()).startswith("In 18 of 20 ")
     assert "at chance" in headline_of(found_cohort(evaluation=CHANCE))
     assert headline_of(found_cohort(null=())) == MARKS["untested"]
+
+
+def test_the_page_says_how_p_is_corrected_and_what_its_words_mean() -> None:
+    found = found_cohort()
+    spoken = found.class_names[found.spoken]
+    meant, test = lines_of(found)
+    assert meant.startswith(f"Towards {spoken}: with {found.named[0].direction} of these ")
+    assert f"from {found.permutations} permutations of the labels" in test
+    pairs = f"all {len(CELLS)} region pairs and both directions"
+    assert f"by the maximum over {pairs} (Westfall–Young)" in test
+    other = lines_of(replace(found, correction="bh"))[1]
+    assert f"false discovery rate over {pairs} (Benjamini–Hochberg)" in other
+    page = make_cohort_page(found)
+    assert page.index("(Westfall–Young)") < page.index("<figure>")
+    flipped = sum(change.flipped for change in found.shared)
+    counted = sum(change.counted for change in found.shared)
+    assert f"It flips {flipped} of {counted} {found.noun}." in page
+    assert lines_of(found_cohort(null=())) == ()
+
+
+def test_made_up_data_are_said_to_be_once() -> None:
+    found = replace(found_cohort(), notes=(MADE_UP, "Another note."))
+    assert lines_of(found)[0] == MADE_UP
+    page = make_cohort_page(found)
+    assert page.count(MADE_UP) == 1
+    assert page.index(MADE_UP) < page.index("<figure>") < page.index("Another note.")
+
+
+def test_one_large_difference_does_not_make_the_others_pale() -> None:
+    found = wide_cohort(["a", "b", "c", "d", "e"])
+    t = [4.0 + 0.1 * i for i in range(len(found.observed.difference))]
+
+    def shown(difference: list[float]) -> tuple[str, list[str], list[float]]:
+        observed = replace(found.observed, difference=tuple(difference))
+        figure = plot_cohort_matrix(replace(found, observed=observed))
+        axes = figure.axes[1]
+        key = [x.get_text() for x in axes.child_axes[0].get_xticklabels()]
+        blue = [1 - patch.get_facecolor()[0] for patch in axes.patches]  # how far from white
+        return " ".join(x.get_text() for x in figure.texts), key, blue
+
+    said, key, even = shown(t)
+    assert "colours of t end" not in said
+    assert not key[2].startswith("≥")
+    said, key, uneven = shown([40.0, *t[1:]])
+    assert "the largest is 40.0." in said
+    assert key[2].startswith("≥ ")
+    assert min(uneven[1:]) > 0.3 * min(even[1:])
 
 
 def test_halves_that_disagree_are_said_to() -> None:

@@ -31,6 +31,7 @@ from denseflip.report.strip_layout import (
     tick_marks,
 )
 from denseflip.search.claims.reference import PlaceReference
+from denseflip.search.methods.registry import methods
 from denseflip.story.story import Story
 from denseflip.story.wording.marks import range_mark
 from denseflip.web.payload import row_of, view_of
@@ -344,6 +345,25 @@ def test_a_comparison_does_not_repeat_that_stability_was_not_tested():
     texts = [chip["text"] for chip in row["chips"]]
     assert "which connections does not matter: 60 of 60 random choices" in texts
     assert not any("retraining" in text for text in texts)
+    assert row["retrained"] is None
+    assert row["inRange"] is True
+
+
+def test_in_a_comparison_the_same_fact_has_one_colour():
+    out = replace(PLACE, after=70, in_range=False, exceeds=("interval",))
+    rows = [row_of(Compared("tri", story(place))) for place in (PLACE, out)]
+    kinds = [{chip["text"]: chip["kind"] for chip in row["chips"]} for row in rows]
+    shared = kinds[0].keys() & kinds[1].keys()
+    assert "which connections does not matter: 60 of 60 random choices" in shared
+    assert all(kinds[0][text] == kinds[1][text] for text in shared)
+    assert [row["inRange"] for row in rows] == [True, False]
+    assert any(kind == "listed" for text, kind in kinds[1].items() if "range" in text)
+
+
+def test_a_comparison_says_what_a_method_and_its_refinement_do():
+    known = {one.name: one.summary for one in methods()}
+    row = row_of(Compared("dat+bw", None, "It needs a background."))
+    assert row["summary"] == f"{known['dat']} {known['+bw']}"
 
 
 def test_the_strip_labels_its_shading_and_says_by_whom_the_dots_are_classified():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from denseflip import Counterfactual, Edits, Graph, Nodes, describe, explain, make_method
@@ -37,11 +39,25 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
 def test_budget_names_the_budget() -> None:
     story = describe(explain(GRAPH, stubborn, "edg", budget=2), NODES, stubborn)
     assert story.result.status is Status.BUDGET
-    assert "reached the limit on queries or time." in story.statement
+    assert "reached the limit on queries." in story.statement
+    assert story.statement.endswith("Next: raise budget (2 queries were used; try 1000).")
+    assert story.parameters == ("budget",)
+
+
+def test_the_time_limit_is_named_if_it_was_that() -> None:
+    def slow(adjacency) -> str:
+        time.sleep(0.02)
+        return "ill"
+
+    result = explain(GRAPH, slow, "edg", time_limit=0.01, constraints={"max_edits": 3})
+    story = describe(result, NODES)
+    assert story.result.status is Status.BUDGET
+    assert "edg reached the time limit." in story.statement
     assert story.statement.endswith(
-        "Next: raise budget (2 queries were used; try 1000) or time_limit."
+        "Next: raise time_limit; if that does not help, loosen max_edits (now 3)."
     )
-    assert story.parameters == ("budget", "time_limit")
+    assert story.parameters == ("time_limit", "max_edits")
+    assert not any("time limit" in note for note in story.footnotes)  # said once
 
 
 def test_an_iteration_limit_is_named_with_its_value() -> None:
@@ -91,8 +107,8 @@ def next_of(result: Counterfactual, **options: object) -> tuple[str, tuple[str, 
 def test_more_budget_is_tried() -> None:
     result = explain(RING, moved, "edg", budget=2)
     text, knobs = next_of(result)
-    assert text == "raise budget (2 queries were used; try 1000) or time_limit."
-    assert knobs == ("budget", "time_limit")
+    assert text == "raise budget (2 queries were used; try 1000)."
+    assert knobs == ("budget",)
     tries = 0
     while not result.found:
         assert result.status is Status.BUDGET
@@ -101,12 +117,15 @@ def test_more_budget_is_tried() -> None:
     assert tries <= 3
 
 
-def test_a_constraint_is_named_before_the_budget() -> None:
+def test_the_limit_that_was_reached_is_named_before_a_constraint() -> None:
     result = explain(RING, moved, "edg", budget=2, constraints={"max_edits": 1})
     assert result.status is Status.BUDGET
     text, knobs = next_of(result)
-    assert text == ("loosen max_edits (now 1); if that does not help, raise budget or time_limit.")
-    assert knobs == ("max_edits", "budget", "time_limit")
+    assert text == (
+        "raise budget (2 queries were used; try 1000); if that does not help, loosen max_edits "
+        "(now 1)."
+    )
+    assert knobs == ("budget", "max_edits")
 
 
 def test_a_search_that_chooses_is_not_named() -> None:

@@ -174,7 +174,7 @@
       const flipped = answer.label !== answer.before;
       const parts = [
         make("p", { class: flipped ? "wi-label wi-flipped" : "wi-label" },
-          make("span", { class: "wi-quiet", text: `${this.className(answer.before)} → ` }),
+          make("span", { class: "wi-quiet", text: flipped ? `${this.className(answer.before)} → ` : "still " }),
           make("strong", { text: this.className(answer.label) })),
       ];
       if (answer.confidence !== null && answer.confidence !== undefined) {

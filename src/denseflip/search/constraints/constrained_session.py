@@ -18,6 +18,10 @@ from denseflip.search.constraints.bound_constraints import BoundConstraints, bin
 
 T = TypeVar("T")
 MAX_REFUSED = 5000  # forbidden graphs in a row after which a search is stopped
+GAVE_UP = (
+    f"The search was stopped because the constraints rejected {MAX_REFUSED:,} graphs in a row. "
+    "Loosen the constraints, or choose another method."
+)
 _NOT_SAVED = ("allowed", "predicate")  # a result keeps only a description of these
 
 

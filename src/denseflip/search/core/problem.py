@@ -26,6 +26,7 @@ REGIONS, BACKGROUND, CONFIDENCE = "regions", "background", "confidence"
 GRADIENT = "gradient"
 
 SPENT = "The budget was spent while the search was still improving its answer."
+OUT_OF_TIME = "The time limit was reached."
 
 
 class StopSearch(Exception):

@@ -17,6 +17,8 @@ from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import ALL_REGIONS, net
 from denseflip.search.claims.redraw import FEW_CELLS
 from denseflip.search.claims.reference import CLEAR, PlaceReference
+from denseflip.search.constraints.constrained_session import GAVE_UP
+from denseflip.search.core.problem import OUT_OF_TIME
 from denseflip.story.wording.badge import judged_better, known
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
 from denseflip.story.wording.naming import with_article
@@ -61,22 +63,18 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
     wanted = wanted_class(result, class_name)
     graphs = f"graphs that the classifier puts in {wanted}"
     names = tuple(name for name in result.constraints if name != "regions")
-    if names:
-        others = "use another method"
-        extra: tuple[str, ...] = ()
-        if result.status is Status.BUDGET:
-            others, extra = "raise budget or time_limit", ("budget", "time_limit")
-        values = ", ".join(_constraint(name, result.constraints[name]) for name in names)
-        return Advice(f"Next: loosen {values}; if that does not help, {others}.", names + extra)
-    if result.status is Status.BUDGET:
+    values = ", ".join(_constraint(name, result.constraints[name]) for name in names)
+    if limit := _limit(result):
         # A batch of tests is not started if the budget is too small for it, so the number of
         # queries may be far below the budget.
         enough = max(_BUDGET, 10 * result.calls)
         used = counted(result.calls, "query was", "queries were")
-        return Advice(
-            f"Next: raise budget ({used} used; try {enough}) or time_limit.",
-            ("budget", "time_limit"),
-        )
+        first = limit if limit == "time_limit" else f"budget ({used} used; try {enough})"
+        others = f"; if that does not help, loosen {values}" if names else ""
+        return Advice(f"Next: raise {first}{others}.", (limit, *names))
+    if names:
+        text = f"Next: loosen {values}; if that does not help, use another method."
+        return Advice(text, names)
     if _chooses(result):
         if not result.background_calls:
             return Advice(f"Next: pass a background with {graphs}.", ("background",))
@@ -107,6 +105,13 @@ def _constraint(name: str, value: Any) -> str:
     """A constraint by the name of its parameter, with its value if that is a number or a word."""
     short = isinstance(value, (int, float, str)) and not isinstance(value, bool)
     return f"{name} (now {value})" if short else name
+
+
+def _limit(result: Counterfactual) -> str:
+    """The parameter whose limit ended the search; empty if it did not end at a limit."""
+    if result.status is not Status.BUDGET or GAVE_UP in result.notes:
+        return ""
+    return "time_limit" if OUT_OF_TIME in result.notes else "budget"
 
 
 def iteration_limit(result: Counterfactual) -> int | None:
@@ -140,8 +145,10 @@ def not_found(sentences: Sentences) -> str:
 
 
 def _ending(result: Counterfactual) -> str:
-    if result.status is Status.BUDGET:
-        return "reached the limit on queries or time."
+    if limit := _limit(result):
+        return f"reached the {'time limit' if limit == 'time_limit' else 'limit on queries'}."
+    if GAVE_UP in result.notes:
+        return "stopped because the constraints rejected every graph that it tried."
     limit = iteration_limit(result)
     if limit is not None and result.iterations >= limit:
         return f"reached its limit of {many(limit, 'iteration')}."
@@ -268,7 +275,7 @@ def footnotes(
             notes.append(f"Plausibility of the changed graph: {result.plausibility}.")
     notes.append(weights_note(result))
     notes.extend(sentences.verification.remarks)
-    notes.extend(result.notes)
+    notes.extend(note for note in result.notes if note != OUT_OF_TIME)  # the statement says so
     notes += [sentences.language, sentences.truth]
     notes.append(shape_advice(sentences).text)
     notes.append(words.caveat)

@@ -11,6 +11,7 @@
   const LETTER = 7.4; // pixels: the mean width of a letter in the list of subjects
   const PHONE = 830; // pixels; narrower windows have one column, as in app.css
   const EXAMPLE = "0".repeat(16); // the id of the worked example
+  const [MANY_REGIONS, MANY_EDITS] = [20, 150]; // with more of both, lines cover each other: the matrix comes first
   const [BARS_FROM, STEPS_FROM] = [3, 3]; // regions and steps that bars and a replay need to say something
   const app = { sets: [], set: null, job: null, result: null, view: null, answer: 0, panel: null, hand: null, turn: 0 };
 
@@ -52,7 +53,8 @@
   function fitSubjects() {
     const fitting = Math.max(24, Math.floor((find("subject").clientWidth || 320) / LETTER) - 3);
     const all = [...find("subject").options].map((one) => one.dataset.name), shared = (names) => { let n = 0; while (names.length > 1 && n < names[0].length && names.every((name) => name[n] === names[0][n])) n += 1; return n; };
-    const start = shared(all), end = shared(all.map((name) => [...name].reverse().join("")));
+    const backwards = (name) => [...name].reverse().join(""), whole = (n, name) => n - name.slice(0, n).match(/[^-_ ./]*$/)[0].length; // the part that differs begins and ends between signs
+    const start = all.length ? whole(shared(all), all[0]) : 0, end = all.length ? whole(shared(all.map(backwards)), backwards(all[0])) : 0;
     const own = (name) => (name.length <= fitting - 15 ? name : `${start > 3 ? "…" : name.slice(0, start)}${name.slice(start, name.length - end)}${end > 3 ? "…" : name.slice(name.length - end)}`); // what differs is kept
     for (const one of find("subject").options) {
       const id = own(one.dataset.name), known = cut(one.dataset.class, Math.max(12, fitting - id.length - 3)), name = cut(id, Math.max(9, fitting - known.length - 3));
@@ -179,7 +181,20 @@
       if (got.kind === "dataset") await loadSets(got.dataset);
       else if (got.kind === "graph") { await loadSet(); find("subject").value = got.subject; sayChosen(); } else await open(got.job);
       tell([`Uploaded: ${got.name}.`, ...(got.notes || [])].join(" "));
-    } catch (error) { tell(options.spell(error.message, error.parameters), true); }
+      sayUnread("");
+    } catch (error) {
+      tell(options.spell(error.message, error.parameters), true);
+      sayUnread(file.name);
+    }
+  }
+
+  /** After a failed upload, say whose answer is still shown, and dim it: it is not that of the file. */
+  function sayUnread(name) {
+    const articles = [...document.querySelectorAll("#answer > article")], old = articles.find((one) => !one.hidden);
+    for (const one of articles) one.inert = Boolean(name);
+    find("unread").hidden = !name || !old;
+    const whose = old?.id === "story" ? `answer for ${app.view.subject}` : `earlier result “${old?.querySelector("h2").textContent}”`;
+    find("unread-said").textContent = name ? `${name} was not read. Below is still the ${whose}.` : "";
   }
 
   // ---- jobs -----------------------------------------------------------------------------------
@@ -259,6 +274,7 @@
     app.request = job.request;
     app.result = result;
     leaveHand();
+    sayUnread("");
     find("comparison").hidden = !result.rows;
     find("together").hidden = !result.cohort;
     find("index").hidden = !result.many;
@@ -317,7 +333,7 @@
     find("made-by").textContent = by.join(" · ");
     find("story-eyebrow").hidden = !app.request.of;
     find("story-eyebrow").replaceChildren(...(app.request.of ? [make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to the index" })] : []));
-    find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : `${view.subject}: ${view.before}`;
+    find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : view.needed ? `${view.subject}: still ${view.before}, no answer found` : `${view.subject}: ${view.before} already`;
     worth(find("worth"), view.judged, false);
     find("distrust").hidden = !view.distrust;
     find("distrust").textContent = view.distrust ?? "";
@@ -339,9 +355,15 @@
     app.silent = example; // the address of the start page stays as it is
     drawAnswer();
     app.silent = false;
-    const wanted = state.tab && !find(`tab-${state.tab}`).hidden ? state.tab : none ? "whatif" : view.points === null ? "circle" : "brain";
+    const wanted = state.tab && !find(`tab-${state.tab}`).hidden ? state.tab : none ? "whatif" : isCrowded() ? "matrix" : view.points === null ? "circle" : "brain";
     select(wanted, { quiet: true });
     if (state.hand) { app.wanted = state.hand; select("whatif", { quiet: true }); }
+  }
+
+  /** Whether lines between nodes would be too many to tell apart. */
+  function isCrowded() {
+    const pairs = Object.values(shown()).flat();
+    return app.view.hasRegions && pairs.length > MANY_EDITS && new Set(pairs.flat().map((node) => app.view.index[node])).size > MANY_REGIONS;
   }
 
   /** The places of a long sentence: the first few, and the rest folded. */
@@ -368,6 +390,7 @@
     find("decision").hidden = !one.decision;
     find("decision").className = `decision ${one.decision?.kind ?? ""}`;
     find("decision").textContent = one.decision?.text ?? "";
+    find("unlimited").hidden = view.found || one.parameters[0] !== "budget" || !app.request.budget || !ours();
     find("drawn").textContent = one.drawn;
     const touched = new Set([...one.removed, ...one.added].flat().map((node) => view.index[node]));
     find("tab-bars").hidden = !view.hasRegions || touched.size < BARS_FROM;
@@ -620,6 +643,7 @@
   find("subject").addEventListener("change", drawNewer);
   find("subject").addEventListener("dblclick", guarded(() => run("explain")));
   find("upload").addEventListener("click", upload);
+  find("unread-end").addEventListener("click", () => { sayUnread(""); beginAnswer(); });
   find("rename").addEventListener("click", rename);
   find("judge").addEventListener("click", guarded(() => run("judge")));
   find("ask").addEventListener("invalid", (event) => { for (let part = event.target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true; }, true);
@@ -628,6 +652,7 @@
   find("cohort").addEventListener("click", guarded(() => run("cohort")));
   find("many").addEventListener("click", guarded(() => run("many")));
   find("newer-explain").addEventListener("click", guarded(() => run("explain")));
+  find("unlimited").addEventListener("click", guarded(async () => { await fill({ ...app.request, budget: null }); await run("explain"); }));
   find("by-hand-end").addEventListener("click", () => { app.hand = null; drawPictures(); remember(); find(`tab-${app.tab}`).focus(); });
   find("picked-node").addEventListener("click", () => { const name = app.view.names[app.first]; leavePicked(); freeze().toggleNode(name); });
   find("picked-region").addEventListener("click", () => { const i = app.view.index[app.first]; leavePicked(); onRegion(i); });

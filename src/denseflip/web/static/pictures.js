@@ -31,7 +31,7 @@
   const parsed = (html) => [...new DOMParser().parseFromString(html ?? "", "text/html").body.childNodes];
 
   const titled = (text) => { const t = svg("title"); t.textContent = text; return t; };
-  const { count, cut } = window.denseflipDrawing;
+  const { apart, count, cut } = window.denseflipDrawing;
 
   function tally(view, removed, added) {
     const cells = new Map();
@@ -81,7 +81,8 @@
     const size = Math.max(13, Math.min(34, 560 / k)); // so that names of one line do not meet
     const longestName = k > 24 ? 34 : 24;
     const font = Math.min(12, size - 2);
-    const longest = 0.56 * Math.max(...order.map((i) => Math.min(view.regions[i].label.length + 2, longestName)));
+    const names = new Map(apart(order.map((i) => view.regions[i].label)).map((name, x) => [order[x], name]));
+    const longest = 0.56 * Math.max(...order.map((i) => Math.min(names.get(i).length + 2, longestName)));
     const label = 14 + font * longest;
     const parts = [];
     order.forEach((a, x) => {
@@ -106,7 +107,7 @@
     order.forEach((i, y) => {
       const region = view.regions[i], stays = frozen.has(region.name);
       const text = svg("text", { x: label - 6, y: y * size + size / 2 + font * 0.35, "text-anchor": "end", class: stays ? "region frozen" : "region", style: `font-size: ${font.toFixed(1)}px` });
-      text.textContent = cut(stays ? `❄ ${region.label}` : region.label, longestName);
+      text.textContent = cut(stays ? `❄ ${names.get(i)}` : names.get(i), longestName);
       text.append(titled(onRegion ? `${region.label}; click to ${stays ? "unfreeze" : "freeze"} it` : region.label));
       if (onRegion) { text.classList.add("pick"); text.dataset.region = i; text.addEventListener("click", () => onRegion(i)); }
       parts.push(text);
@@ -114,7 +115,7 @@
     order.forEach((i, x) => { // the same names below the columns
       const [left, under] = [label + x * size + size / 2, k * size + 8];
       const text = svg("text", { x: left, y: under, "text-anchor": "end", transform: `rotate(-50 ${left.toFixed(1)} ${under.toFixed(1)})`, class: "region column", style: `font-size: ${font.toFixed(1)}px` });
-      text.textContent = cut(view.regions[i].label, longestName);
+      text.textContent = cut(names.get(i), longestName);
       parts.push(text);
     });
     const foot = 14 + 0.8 * font * longest;
@@ -122,7 +123,17 @@
     const picture = svg("svg", { viewBox: `0 0 ${width.toFixed(1)} ${height.toFixed(1)}`, role: "img", "aria-label": `changes by region pair, ${k} regions; the table of edits lists the same changes` }, ...parts);
     // Large enough for its labels; it scrolls on a small screen.
     Object.assign(picture.style, { width: `${width}px`, maxWidth: k > 24 ? "none" : "100%", maxHeight: "none", margin: "0" });
-    root.replaceChildren(picture, colourKey(most));
+    root.replaceChildren(picture, colourKey(most), ...leftOut(view, cells, order));
+  }
+
+  /** How many regions are shown, and how many edits lie in the others; nothing if all are shown. */
+  function leftOut(view, cells, order) {
+    if (order.length === view.regions.length) return [];
+    const shown = new Set(order), others = [...cells.values()].filter(({ a, b }) => !shown.has(a) || !shown.has(b));
+    const parts = [["removed", "removal"], ["added", "addition"]].map(([way, word]) => [others.reduce((sum, cell) => sum + cell[way], 0), word]).filter(([n]) => n);
+    const lie = parts.length === 1 && parts[0][0] === 1 ? "lies" : "lie";
+    const rest = parts.length ? `${parts.map(([n, word]) => `${count(n)} ${word}${n === 1 ? "" : "s"}`).join(" and ")} ${lie} in others` : "no edits lie in others";
+    return [make("p", { class: "quiet left-out", text: `${count(order.length)} of ${count(view.regions.length)} regions shown; ${rest}.` })];
   }
 
   /** What the colours of the matrix mean: each scale ends at the largest number shown. */

@@ -26,11 +26,12 @@
   function showComparison(job, result) {
     find("comparison-title").textContent = job.summary?.title ?? "Comparison of methods";
     find("comparison-classified").textContent = result.classified ?? "";
-    const heads = ["method", "edits", "share of edges", "queries", "region pairs with 80 % of the edits", document.documentElement.dataset.holds];
-    const cells = (row) => [row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance), row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–", row.calls ? count(row.calls) : "–", row.regions ?? "–", row.cell ?? "–"];
+    const retrained = result.rows.some((row) => row.retrained); // whether it was tested
+    const heads = ["method", document.documentElement.dataset.holds, "in range", ...(retrained ? ["after retraining"] : []), "edits", "share of edges", "queries", "region pairs with 80 % of the edits"];
+    const cells = (row) => [row.cell ?? "–", { true: "yes", false: "no" }[row.inRange] ?? "–", ...(retrained ? [row.retrained ?? "–"] : []), row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance), row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–", row.calls ? count(row.calls) : "–", row.regions ?? "–"];
     find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "comparison of methods" }, make("table", { class: "index" },
       make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
-      make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row", text: row.method }), ...cells(row).map((text, i) => make("td", { text, "data-label": heads[i + 1] }))))))),
+      make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row" }, row.method, make("small", { class: "quiet below", text: row.summary })), ...cells(row).map((text, i) => make("td", { text, "data-label": heads[i + 1] }))))))),
     ...result.rows.map((row) => make("section", { class: "method" }, make("h3", { text: row.method }), make("ul", { class: "chips" }, ...(row.chips ?? []).map(marked)), make("p", { text: row.sentence }), ...parsed(row.strip))));
   }
 
@@ -43,11 +44,12 @@
     find("together-worth").textContent = cohort.halves;
     find("together-said").replaceChildren(make("p", { text: cohort.headline }));
     find("together-chips").replaceChildren(...cohort.chips.map(marked));
+    find("together-lines").replaceChildren(...cohort.lines.map((text) => make("p", { class: "quiet", text })));
     find("together-pictures").replaceChildren(...cohort.figures.map((one) => make("figure", {}, make("picture", {}, ...(one.narrow ? [make("source", { media: "(max-width: 600px)", srcset: one.narrow })] : []), make("img", { src: one.source, alt: one.alt })), make("figcaption", { class: "quiet", text: one.caption }))));
     find("together-notes").replaceChildren(...[...cohort.sentences, ...cohort.notes].map((text) => make("li", { text })));
     const heads = ["region pair", "direction", "subjects", "in range", "connections (median)", "p", "effect size (g)", "group difference (t)", "p (group difference)"];
     find("together-rows").replaceChildren(
-      make("p", { class: "quiet", text: `The table lists ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs, those used in the most subjects. p-values come from ${count(cohort.permutations)} label permutations and are corrected for all region pairs. ✓ marks pairs used more often than expected by chance.` }),
+      make("p", { class: "quiet", text: `The table lists ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs, those used in the most subjects. ✓ marks pairs used more often than expected by chance.` }),
       make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "region pairs by subjects" }, make("table", { class: "index" },
         make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
         make("tbody", {}, ...cohort.rows.map((row) => make("tr", {},
