@@ -64,14 +64,14 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
     graphs = f"graphs that the classifier puts in {wanted}"
     names = tuple(name for name in result.constraints if name != "regions")
     values = ", ".join(_constraint(name, result.constraints[name]) for name in names)
-    if limit := _limit(result):
+    if reached := _limit(result):
         # A batch of tests is not started if the budget is too small for it, so the number of
         # queries may be far below the budget.
         enough = max(_BUDGET, 10 * result.calls)
         used = counted(result.calls, "query was", "queries were")
-        first = limit if limit == "time_limit" else f"budget ({used} used; try {enough})"
+        first = reached if reached == "time_limit" else f"budget ({used} used; try {enough})"
         others = f"; if that does not help, loosen {values}" if names else ""
-        return Advice(f"Next: raise {first}{others}.", (limit, *names))
+        return Advice(f"Next: raise {first}{others}.", (reached, *names))
     if names:
         text = f"Next: loosen {values}; if that does not help, use another method."
         return Advice(text, names)
@@ -145,8 +145,8 @@ def not_found(sentences: Sentences) -> str:
 
 
 def _ending(result: Counterfactual) -> str:
-    if limit := _limit(result):
-        return f"reached the {'time limit' if limit == 'time_limit' else 'limit on queries'}."
+    if reached := _limit(result):
+        return f"reached the {'time limit' if reached == 'time_limit' else 'limit on queries'}."
     if GAVE_UP in result.notes:
         return "stopped because the constraints rejected every graph that it tried."
     limit = iteration_limit(result)
