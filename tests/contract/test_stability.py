@@ -12,8 +12,9 @@ from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
 from denseflip.oracles.session import Session
 from denseflip.search.claims.places import Places
-from denseflip.search.claims.redraw import Sides, claim_of, redraw_of
+from denseflip.search.claims.redraw import claim_of, redraw_of
 from denseflip.search.claims.reference import Reference, judge_claim
+from denseflip.search.claims.sides import Sides
 from denseflip.search.claims.stability import claim_stability
 from groups import cohort
 

@@ -16,7 +16,8 @@ from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.elsewhere import Elsewhere
 from denseflip.search.claims.places import Places
-from denseflip.search.claims.redraw import Redraw, Sides
+from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.sides import Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.offline_whatif import whatif_data

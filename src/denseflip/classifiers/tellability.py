@@ -24,7 +24,8 @@ from denseflip.errors import InvalidParameterError, counted, whole_number
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
-from denseflip.search.claims.redraw import DRAWS, FEW_CELLS, Sides, claim_of, redraw
+from denseflip.search.claims.redraw import DRAWS, FEW_CELLS, claim_of, redraw
+from denseflip.search.claims.sides import Sides
 from denseflip.search.explain import explain
 from denseflip.serialise import Serialisable
 

@@ -19,6 +19,7 @@ from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import DRAWS
 from denseflip.search.claims.reference import CLEAR, Limits, PlaceReference, Reference, judge_claim
+from denseflip.search.claims.sides import Sides
 from denseflip.search.constraints.constrained_session import known_constraints_of
 
 NEEDS = {  # need → the field of a `Case` that provides it
@@ -130,10 +131,10 @@ class Case:
         return {}
 
     @cached_property
-    def _sides(self) -> truth.Sides | None:
+    def _sides(self) -> Sides | None:
         if self.background is None or self.claim is None:
             return None
-        return truth.Sides.of(self.result, self.background, self.claim.label)
+        return Sides.of(self.result, self.background, self.claim.label)
 
     def as_read(self, reading: Reading | None = None) -> AsRead | None:
         """The redraw test of the sentence in a reading, by default its own; each runs once."""

@@ -467,11 +467,8 @@ def _settings(story: Story) -> tuple[Fact, ...]:
         lines.append(Fact("graphs rejected by constraints", times))
     lines += setting_rows(r.parameters)
     asked = f"{r.search_calls:,} in the search, {r.refine_calls:,} in the refinement"
-    lines += [
-        Fact("queries", asked),
-        Fact("iterations", f"{r.iterations:,}"),
-        Fact("time", f"{r.elapsed:.2f} s"),
-    ]
+    lines += [Fact("queries", asked), Fact("iterations", f"{r.iterations:,}")]
+    lines.append(Fact("time", f"{r.elapsed:.2f} s"))
     if r.background_calls:
         lines.append(Fact("queries for background labels", f"{r.background_calls:,}"))
     return tuple(lines)

@@ -109,8 +109,7 @@ def page() -> HTMLResponse:
 @router.get("/static/{name}", include_in_schema=False)
 def static(name: str) -> Response:
     """Return a style or a script."""
-    found = static_file(name)
-    if found is None:
+    if (found := static_file(name)) is None:
         raise HTTPException(404, "There is no such file")
     return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
 
@@ -289,8 +288,7 @@ def _shown(request: Request, id: str) -> Job:
 
 
 def _result(request: Request, job: Job) -> dict[str, Any]:
-    found = result_shown(_store(request), job.id)
-    if found is None:
+    if (found := result_shown(_store(request), job.id)) is None:
         raise HTTPException(409, f"This job has no result ({job.status})")
     return found
 

@@ -26,8 +26,9 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.places import Places
-from denseflip.search.claims.redraw import Redraw, Sides
+from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import Reference
+from denseflip.search.claims.sides import Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constraints_of
 from denseflip.story.story import Story

@@ -26,7 +26,8 @@ from denseflip.search.claims.claim import ALL_REGIONS, Amount, Amounts, Place, i
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.queue import Keep
-from denseflip.search.claims.redraw import DRAWS, Redraw, Sides
+from denseflip.search.claims.redraw import DRAWS, Redraw
+from denseflip.search.claims.sides import Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 
 _STREAM = 16  # separates these draws from all others with the same seed

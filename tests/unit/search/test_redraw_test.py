@@ -6,7 +6,7 @@ import numpy as np
 
 from denseflip import Counterfactual, Edits
 from denseflip.counterfactual import Status
-from denseflip.search.claims.redraw import Sides
+from denseflip.search.claims.sides import Sides
 from graphs import empty, graph
 
 

@@ -17,7 +17,7 @@ from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNa
 from denseflip.graph import Taxonomy
 from denseflip.oracles.background import Frequencies
 from denseflip.search.claims.claim import Amount
-from denseflip.search.claims.redraw import Sides
+from denseflip.search.claims.sides import Sides
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.offline_whatif import pair_table, start_of, whatif_data
 from denseflip.workflow.subject import find_subject

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from denseflip.as_read import READINGS
 from denseflip.constraints import Constraints
-from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Target, is_wanted
+from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading
 from denseflip.errors import (
     InvalidParameterError,
     MissingInputError,
@@ -36,6 +36,7 @@ from denseflip.search.claims.claim import Amounts, Claim, Place
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.places import PairsByPlace, Places, whole_claim
 from denseflip.search.claims.queue import Keep, Queue, Weights
+from denseflip.search.claims.sides import Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.probing import Probe, fewest_parts, joined
@@ -330,37 +331,6 @@ def claim_of(
     claim, parts = whole_claim(result, "nodes" if regions is None else "regions", regions, nodes)
     enough = fewest_parts(result, parts, constrain(session, result, bound))
     return claim if enough is None else claim.only(enough.chosen, enough.label)
-
-
-@dataclass(frozen=True)
-class Sides:
-    """How often each pair is joined in the original's class, and in the target class."""
-
-    current: Frequencies
-    target: Frequencies
-
-    @classmethod
-    def of(
-        cls,
-        result: Counterfactual,
-        background: Sequence[tuple[Graph, Label]],
-        target: Label | None = None,
-    ) -> Sides:
-        """Split by the classifier's labels; the target is the label that a claim leads to."""
-        wanted = result.label_after if target is None else target
-        same = [graph for graph, label in background if label == result.label_before]
-        other = [graph for graph, label in background if label == wanted]
-        return cls(Frequencies.of(same), Frequencies.of(other))
-
-    @classmethod
-    def of_background(
-        cls, background: Background, session: BaseSession, before: Label, target: Target
-    ) -> Sides:
-        """Split a background by the classifier's labels; the counts are cached with it."""
-        labels = list(enumerate(background.labels(session)))
-        same = [i for i, label in labels if label == before]
-        other = [i for i, label in labels if is_wanted(label, before, target)]
-        return cls(background.frequencies(same), background.frequencies(other))
 
 
 def fresh_rng(seed: int, reading: Reading, *more: int) -> np.random.Generator:

@@ -31,7 +31,8 @@ from denseflip.search.claims.intervals import (
     prediction_interval,
 )
 from denseflip.search.claims.places import Places
-from denseflip.search.claims.redraw import Redraw, Sides, redraw_of
+from denseflip.search.claims.redraw import Redraw, redraw_of
+from denseflip.search.claims.sides import Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.serialise import Serialisable
 

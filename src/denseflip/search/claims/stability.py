@@ -25,7 +25,8 @@ from denseflip.oracles.session import Session
 from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.elsewhere import TooFewError
-from denseflip.search.claims.redraw import DRAWS, Redraw, Sides, claim_of, fresh_rng, redraw_of
+from denseflip.search.claims.redraw import DRAWS, Redraw, claim_of, fresh_rng, redraw_of
+from denseflip.search.claims.sides import Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import ConstrainedSession
 
