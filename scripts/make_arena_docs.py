@@ -248,6 +248,9 @@ def winner_lines(sides: dict[tuple[str, str], list[Row]]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for (data, kind), rows in sides.items():
         good = contenders(rows)
+        if not good:
+            yield f"| {data} | {kind} | all | none | none |"
+            continue
         for column, title, most, show in MEASURES:
             own, other, _ = duel(good, column, most=most, show=show)
             yield f"| {data} | {kind} | {title} | {own} | {other} |"
