@@ -307,7 +307,7 @@ def docs_pictures(served: Served) -> None:
             page = context.new_page()
             show(page, served, view, Path(pages))
             shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-            shot.convert("RGB").save(IMAGES / f"{name}.png", optimize=True)
+            shot.save(IMAGES / f"{name}.png", optimize=True)
             context.close()
         browser.close()
 
