@@ -40,6 +40,11 @@ def test_a_case_of_several_thousand_nodes(fuzz):
     assert row["wrong"] == ""
 
 
+def test_an_answer_of_tight_has_pairs_beyond_its_candidates(fuzz):
+    """17,765 nodes and a linear oracle: the answer is found among changes that are not learnt."""
+    assert fuzz.run_seed(1830)["wrong"] == ""
+
+
 def test_a_wrong_answer_is_noticed(fuzz, monkeypatch):
     """An oracle that says something else afterwards: the label is asked again."""
     case = next(

@@ -432,7 +432,8 @@ class _TightSearch:
     def finish(self) -> Walk:
         """Leave out edits that are not needed, and certify the others."""
         gains = dict(zip(self.codes.tolist(), self.belief.gains().tolist(), strict=True))
-        listed = sorted(self.answer.tolist(), key=lambda code: (-gains[code], code))
+        # In a large graph, an answer may have pairs that are no candidates: no gain is learnt.
+        listed = sorted(self.answer.tolist(), key=lambda code: (-gains.get(code, 0.0), code))
 
         def enough(some: Sequence[int]) -> bool:
             codes = np.array(sorted(some), dtype=np.int64)
