@@ -115,8 +115,8 @@ class Background:
 
     def check_rows(self, oracle: Oracle) -> Background:
         """Return this background, or raise if an oracle would ignore the x of a PyG graph."""
-        for i, rows in enumerate(self.own_rows):
-            check_own_rows(rows, oracle, f"background graph {i}")
+        for i, (rows, graph) in enumerate(zip(self.own_rows, self.graphs, strict=True)):
+            check_own_rows(rows, graph, oracle, f"background graph {i}")
         return self
 
     def __len__(self) -> int:

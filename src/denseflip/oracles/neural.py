@@ -107,10 +107,11 @@ class NetworkOracle(ABC):
             return tuple(self.class_names)
         return tuple(range(self._width)) if self._width else None
 
-    @property
-    def fixed_rows(self) -> npt.NDArray[Any] | None:
-        """The node features that are the same for every graph, if they are."""
-        return self._rows.rows if isinstance(self._rows, FixedFeatures) else None
+    def rows_of(self, graph: Graph) -> npt.NDArray[Any] | None:
+        """The node features that the network receives for a graph; None if it takes none."""
+        if self._rows is None or isinstance(self._rows, FixedFeatures):
+            return None if self._rows is None else self._rows.rows
+        return self._rows(graph)
 
     @property
     def given(self) -> str:

@@ -166,19 +166,20 @@ def own_rows(value: Any) -> Array | None:
     return np.asarray(x.detach().cpu()) if hasattr(x, "detach") else None
 
 
-def check_own_rows(rows: Array | None, oracle: Any, what: str) -> None:
-    """Raise if a graph has node features (x) and the oracle was given other fixed ones."""
-    fixed: Array | None = getattr(oracle, "fixed_rows", None)
-    if rows is None or fixed is None:
+def check_own_rows(rows: Array | None, graph: Graph, oracle: Any, what: str) -> None:
+    """Raise if a graph has node features (x) and the network would receive others."""
+    rows_of: Callable[[Graph], Array | None] | None = getattr(oracle, "rows_of", None)
+    if rows is None or rows_of is None or (used := rows_of(graph)) is None:
         return
-    if rows.shape == fixed.shape and np.allclose(rows, fixed, rtol=1e-4, atol=1e-5):
+    if rows.shape == used.shape and np.allclose(rows, used, rtol=1e-4, atol=1e-5):
         return
-    how = f"shape {rows.shape}, not {fixed.shape}" if rows.shape != fixed.shape else "other values"
+    how = f"shape {rows.shape}, not {used.shape}" if rows.shape != used.shape else "other values"
     msg = (
         f"The node features of {what} (x, {how}) are not those that the classifier was given, so "
-        "its labels would not be those of the network. Give the classifier those of the graph that "
-        "you explain: as_oracle(model, features=data.x), one for each graph. A background of Data "
-        "objects must have the same x, or none."
+        "its labels would not be those of the network. If x depends on the edges, name how it is "
+        "computed: features='degree', for example, or a function of the adjacency array. Else give "
+        "the classifier those of the graph that you explain: as_oracle(model, features=data.x), "
+        "one for each graph. A background of Data objects must have the same x, or none."
     )
     raise InvalidParameterError(msg, parameter="features")
 

@@ -161,7 +161,7 @@ def _validate(
     notes, rows = (ignored_weights(graph), *getattr(refits, "notes", ())), own_rows(graph)
     graph = as_graph(graph)
     given = coerce_oracle(oracle)
-    check_own_rows(rows, given, "the graph")
+    check_own_rows(rows, graph, given, "the graph")
     method = method_for(request)
     batch = whole_number("batch", batch, minimum=1)
     target = as_target(request.target, given)

@@ -204,7 +204,12 @@ def test_the_x_of_a_graph_is_never_ignored(module):
                 explain(data(x=x), classifier, **asked)
         with pytest.raises(InvalidParameterError, match="background graph 1"):
             explain(given, oracle, background=[given, data(x=x)], **asked)
-    assert explain(given, as_oracle(module, features="degree"), **asked).label_before is not None
+    degree = as_oracle(module, features="degree")
+    assert explain(given, degree, **asked).label_before is not None
+    with pytest.raises(InvalidParameterError, match="features='degree'"):
+        explain(data(x=given.x + 1), degree, **asked)
+    with pytest.raises(InvalidParameterError, match="background graph 1"):
+        explain(given, degree, background=[given, data(x=given.x + 1)], **asked)
     with pytest.raises(MissingInputError, match=r"as_oracle\(model, features=data.x\)"):
         explain(given, module)
 
