@@ -205,13 +205,12 @@ def _plain_files(
     job: Import, skip: Collection[Path], files: str | None, labelled: bool
 ) -> list[Path]:
     """The graph files of the folder itself, else of its sub-folders, one per class."""
-    beside = [] if labelled and files is None else [_BESIDE]
 
     def of(folder: Path) -> list[Path]:
         return [
             p
             for p in graph_files(folder)
-            if p.resolve() not in skip and not any(b.fullmatch(p.name) for b in beside)
+            if p.resolve() not in skip and not _BESIDE.fullmatch(p.name)
         ]
 
     found = of(job.folder)

@@ -161,6 +161,29 @@ def test_regions_come_from_dseg(tmp_path):
         import_folder(folder, classes, nodes=tmp_path / "bad.tsv")
 
 
+def test_a_dseg_table_beside_sub_folders_is_no_graph(tmp_path):
+    """Matrices in derivatives/sub-XX, tables in the root: a scientist's folder."""
+    data, classes = labs.cohort("xcpd", 6)
+    root = tmp_path / "study"
+    for key, matrix in data.items():
+        folder = root / "derivatives" / key
+        folder.mkdir(parents=True)
+        rows = [",".join(["", *NAMES])]
+        for name, row in zip(NAMES, matrix.tolist(), strict=True):
+            rows.append(",".join([name, *map(repr, row)]))
+        (folder / f"{key}_relmat.csv").write_text("\n".join(rows) + "\n")
+    labs.participants(root / "participants.tsv", classes)
+    labs.tsv(
+        root / "atlas_dseg.tsv",
+        ["index", "name", "lobe"],
+        [[i + 1, name, "AB"[i % 2]] for i, name in enumerate(NAMES)],
+    )
+    found = import_folder(root, root / "participants.tsv", keep=Keep(percentile=80))
+    assert len(found.graphs) == 6
+    assert found.nodes.taxonomy("lobe").regions == ("A", "B")
+    assert "Regions are read from atlas_dseg.tsv." in import_report(found)
+
+
 # ---- parcels without data ---------------------------------------------------------------
 
 
