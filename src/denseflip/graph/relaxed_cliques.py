@@ -205,7 +205,7 @@ def join_at_least(nodes: Sequence[int], neighbours: Neighbours, least: int) -> l
 
 
 def count_joined(size: int, least: int) -> int:
-    """The number of pairs that `join_at_least` adds to so many nodes without edges.
+    """The number of pairs that `join_at_least` adds to this number of nodes without edges.
 
     >>> [count_joined(size, 3) for size in (2, 3, 4, 5, 6)]
     [1, 3, 6, 8, 9]
@@ -235,7 +235,7 @@ def first_to_join(
 ) -> Callable[[int], int | None]:
     """A function that skips the sizes for which `join_at_least` adds nothing.
 
-    It returns the smallest size, from the given one, such that one of the first so many nodes has
+    It returns the smallest size, from the given one, such that one of that many first nodes has
     fewer than ``least(size)`` neighbours among them; None if there is no such size.
 
     >>> near = [{1, 2}, {0, 2}, {0, 1}, set()]

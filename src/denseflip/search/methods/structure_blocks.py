@@ -426,7 +426,7 @@ class StructureDensify(StatefulBlock):
 
 
 def _least_degree(structure: Structure) -> Callable[[int, float], int] | None:
-    """With how many others each of so many nodes is joined, at a level; None if not offered.
+    """With how many others each node of a structure is joined, at a level; None if not offered.
 
     A structure that offers ``least_degree`` is filled by `join_at_least`. Its edges can be counted
     without making them, which matters with thousands of nodes.

@@ -161,7 +161,7 @@ class Core:
         return join_at_least(nodes, near, self.least_degree(len(nodes), level))
 
     def least_degree(self, size: int, level: float) -> int:
-        """The number of others that each of so many nodes is joined with."""
+        """The number of others that each of ``size`` nodes is joined with."""
         return self.k or round(level)
 
 
@@ -253,7 +253,7 @@ class Densest:
         return join_at_least(nodes, near, self.least_degree(len(nodes), level))
 
     def least_degree(self, size: int, level: float) -> int:
-        """The number of others that each of so many nodes is joined with."""
+        """The number of others that each of ``size`` nodes is joined with."""
         return math.ceil(2 * Fraction(level).limit_denominator(10**6))
 
 
@@ -305,7 +305,7 @@ class Community:
         return join_at_least(nodes, near, self.least_degree(len(nodes), level))
 
     def least_degree(self, size: int, level: float) -> int:
-        """The number of others that each of so many nodes is joined with."""
+        """The number of others that each of ``size`` nodes is joined with."""
         return math.ceil(Fraction(level).limit_denominator(10**6) * (size - 1))
 
 
