@@ -85,10 +85,9 @@ class ClaimSearch:
             limits = Limits(reference, redraw, total=total) if reference.is_known else None
             moves = moves_of(redraw, reference, problem.check_time)
             if in_range and limits is not None:
-                nearer, free = (within_limits(moves, limits, towards=way) for way in (True, False))
-                if towards is False and free == nearer:
+                all_moves, moves = moves, within_limits(moves, limits, towards=bool(towards))
+                if towards is False and moves == within_limits(all_moves, limits):
                     continue  # the same search as before
-                moves = nearer if towards else free
             if moves:
                 repeats = Repeats(redraw, problem.rng)
                 rng = problem.rng
