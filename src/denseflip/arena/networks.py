@@ -13,7 +13,7 @@ from denseflip.errors import FileFormatError, MissingExtraError
 from denseflip.files import write_whole
 from denseflip.oracles.networks import TorchOracle
 from denseflip.oracles.tensors import NODE_FEATURES, inputs_of
-from denseflip.oracles.threads import single_thread
+from denseflip.threads import single_thread
 
 KINDS = ("gcn", "gin")
 FEATURES = "profile"  # the row of the adjacency array: it is computed again for every edited graph

@@ -33,7 +33,7 @@ from denseflip.errors import InvalidParameterError
 from denseflip.notebook import with_bar
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.protocol import Oracle
-from denseflip.oracles.threads import single_thread
+from denseflip.threads import single_thread
 
 
 @with_bar("Evaluating")

@@ -34,7 +34,7 @@ from denseflip.graph import Graph
 from denseflip.oracles.adapt import Adapter, CallableOracle, register_adapter
 from denseflip.oracles.gradients import PairGradient
 from denseflip.oracles.protocol import ClassNames, check_answers, clean_label, name_classes
-from denseflip.oracles.threads import single_thread
+from denseflip.threads import single_thread
 
 #: For a pipeline whose first step takes `Graph` objects.
 GRAPHS = "graphs"

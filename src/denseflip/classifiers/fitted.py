@@ -28,7 +28,7 @@ from denseflip.classifiers.spectral import SpectralFeatures
 from denseflip.errors import InvalidGraphError, NotFittedError
 from denseflip.graph import Codes, Graph
 from denseflip.oracles.gradients import PairGradient
-from denseflip.oracles.threads import single_thread
+from denseflip.threads import single_thread
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,8 @@ from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph
-from denseflip.oracles.threads import single_thread
 from denseflip.oracles.weighted import KnownWeights, WeightedOracle, known_weights
+from denseflip.threads import single_thread
 
 INNER_FOLDS = 3
 

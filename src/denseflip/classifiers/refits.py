@@ -49,8 +49,8 @@ from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.open import import_value
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.oracles.threads import single_thread
 from denseflip.oracles.weighted import WeightedOracle
+from denseflip.threads import single_thread
 
 REFITS = 20  # refits by default
 AFFORDABLE = 10.0  # seconds that refits may cost if nobody asked for them

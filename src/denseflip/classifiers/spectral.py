@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Codes, Graph
-from denseflip.oracles.threads import single_thread
 from denseflip.serialise import Serialisable
+from denseflip.threads import single_thread
 
 Matrix = npt.NDArray[np.float64]
 

@@ -30,7 +30,6 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import ABILITIES, Oracle, about_graph, own_ability
 from denseflip.oracles.session import Session
-from denseflip.oracles.threads import single_thread
 from denseflip.runs.identity import canonical_json, content_id
 from denseflip.runs.result_store import Record, make_record
 from denseflip.runs.sources import (
@@ -44,6 +43,7 @@ from denseflip.runs.spec_base import Listener
 from denseflip.search.explain import explain
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
+from denseflip.threads import single_thread
 from denseflip.workflow.explain_and_describe import explain_and_describe, refits_for
 from denseflip.workflow.subject import Subject
 

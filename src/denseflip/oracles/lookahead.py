@@ -19,7 +19,9 @@ _WALKS = 8  # number of streams that the usual length averages over
 _HEAD_START = 0.25  # of the usual length; short streams are common too
 _UNTRIED = 1.0  # a call costs as much as a graph, until measured
 _UNNOTICED = 0.001  # seconds that a batch may take regardless of waste
-_AGAIN = 32  # calls with one graph before two are tried again
+_AGAIN = 32  # calls with one graph before two are tried again; doubled each time, up to
+_SELDOM = 512
+_SLOWER = -0.25  # fitted cost of a call, in graphs, below which batches are slower
 _TRIALS = 4  # batches to measure before the timing is trusted
 
 
@@ -31,13 +33,17 @@ class QueryTiming:
     graph at a time.
     """
 
-    __slots__ = ("_last", "_n", "_s", "_ss", "_st", "_t", "alone", "batches", "making", "usual")
+    __slots__ = (
+        *("_last", "_n", "_s", "_ss", "_st", "_t"),
+        *("again", "alone", "batches", "making", "usual"),
+    )
 
     def __init__(self) -> None:
         self._n = self._s = self._t = self._ss = self._st = 0.0
         self._last = _UNTRIED
         self.batches = 0
         self.alone = 0  # calls with one graph since the last batch
+        self.again = _AGAIN  # such calls until a batch is tried again
         self.making = 0.0  # seconds that the caller takes to generate one graph
         self.usual = 0.0  # usual number of queries of a stream with this oracle
 
@@ -88,13 +94,22 @@ class QueryTiming:
     @property
     def ratio(self) -> float:
         """Cost of a call over the cost of one more graph in it, its generation included."""
+        return max(0.0, self._fitted())
+
+    @property
+    def slower(self) -> bool:
+        """Whether a graph in a batch clearly takes longer than alone: the fitted cost of a call is
+        negative."""
+        return self._fitted() < _SLOWER
+
+    def _fitted(self) -> float:
         if self.batches < _TRIALS:
             return _UNTRIED
         spread = self._n * self._ss - self._s * self._s
         if spread > 1e-3 * self._n * self._ss:  # else recent sizes were alike: nothing new
             slope = (self._n * self._st - self._s * self._t) / spread
             call = (self._t - slope * self._s) / self._n
-            self._last = max(0.0, call / max(slope + self.making, 1e-3 * abs(call), 1e-12))
+            self._last = call / max(slope + self.making, 1e-3 * abs(call), 1e-12)
         return self._last
 
 
@@ -142,9 +157,10 @@ class FlipOdds:
         h = self.chance
         cheapest = math.sqrt(2.0 * pace.ratio / h)
         best = max(1, int(min(cheapest, 2.0 * self.waste / h)))
-        if best < self.freely:
+        if best < self.freely and not pace.slower:
             best = max(best, min(self.freely, int(_UNNOTICED / max(pace.graph, 1e-9))))
-        if best == 1 and pace.alone >= _AGAIN and h < 0.5:
+        if best == 1 and pace.alone >= pace.again and h < 0.5:
+            pace.again = min(2 * pace.again, _SELDOM)
             return 2  # the timing may have been wrong: try two now and then
         return best
 

@@ -42,7 +42,9 @@ _EDGES_ONLY = (
     "for all pairs, the module's output is not that of the graph (a layer does not take weights)."
 )
 _OWN_FEATURES = (
-    "The gradient does not cover the node features, which a function computes from each graph."
+    "The gradient does not cover the node features, which a function computes from each graph, so "
+    "it may order the edits badly. Every queried graph, and so the answer, has its own features. "
+    "information='labels' searches without gradients."
 )
 _NO_WEIGHTS = (
     "The gradient of this module cannot be computed: it takes edge_index, but no edge_weight, and "

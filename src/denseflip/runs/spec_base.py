@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 from denseflip.errors import DenseflipError, EngineError
 from denseflip.oracles.session import Event
-from denseflip.oracles.threads import single_thread
 from denseflip.runs.identity import content_id, versions
 from denseflip.runs.result_store import Record
 from denseflip.runs.sources import DataSpec, OracleSpec
+from denseflip.threads import single_thread
 
 Listener = Callable[[Event], object]
 

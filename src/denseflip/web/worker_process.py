@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from denseflip.oracles.threads import single_thread
+from denseflip.threads import single_thread
 from denseflip.web.guard import error_body
 from denseflip.web.job_runner import JobFailedError, JobProgress, Stopped, failure_of
 from denseflip.web.job_store import Job

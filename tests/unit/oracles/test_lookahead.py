@@ -116,11 +116,11 @@ def test_after_many_calls_alone_two_are_tried_once_more():
     pace, odds = timed(0.0, 1.0, sizes=(2, 2, 2, 2, 2)), FlipOdds()
     odds.count(100)
     sizes = []
-    for _ in range(70):
+    for _ in range(240):
         sizes.append(odds.best_batch(pace))
         pace.record(sizes[-1], 1.0 * sizes[-1])
     assert sizes[0] > 2  # all sizes were alike so far: what a call costs is not known
-    assert [i for i, size in enumerate(sizes) if size == 2] == [33, 66]
+    assert [i for i, size in enumerate(sizes) if size == 2] == [33, 98, 227]
     certain = FlipOdds()
     certain.count(10, yes=9)
     for _ in range(40):
@@ -134,6 +134,17 @@ def test_a_batch_that_nobody_notices_is_free():
     assert FlipOdds(freely=32).best_batch(pace) == 10
     assert FlipOdds(freely=5).best_batch(pace) == 5
     assert FlipOdds(freely=32).best_batch(timed(0.0, 1.0)) == 1
+
+
+def test_a_batch_that_is_slower_than_graphs_alone_is_not_free():
+    pace = QueryTiming()
+    for size in (1, 2, 1, 3, 1, 2, 1, 4):
+        pace.record(size, 1e-5 * size * (1.0 if size == 1 else 1.6))
+    assert pace.slower
+    assert pace.ratio == 0
+    assert FlipOdds(freely=32).best_batch(pace) == 1
+    assert not timed(0.0, 1e-5).slower  # the same either way
+    assert not timed(1e-5, 1e-5).slower
 
 
 def test_a_walk_begins_where_usual_walks_lead():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_info
 
-from denseflip.oracles import threads as module
-from denseflip.oracles.threads import single_thread
+from denseflip import threads as module
+from denseflip.threads import single_thread
 
 
 def threads():
