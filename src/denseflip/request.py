@@ -41,7 +41,7 @@ PER_METHOD = (
     *("reference", "stable", "information"),
 )
 #: Options that a cohort takes, besides those of `Constraints`.
-OF_COHORT = ("regions", "max_cells", "in_range", "balance", "seed")
+OF_COHORT = ("regions", "max_cells", "in_range", "balance", "vocabulary", "seed")
 _search, _sentence = partial(option, SEARCH), partial(option, SENTENCE)
 _quality, _limit = partial(option, QUALITY), partial(option, LIMITS)
 NOISE = 0.01  # share of all pairs that a perturbation flips by default
@@ -162,8 +162,8 @@ class Request:
     )
     vocabulary: Any = _sentence(
         "auto",
-        "Words of the sentence: auto, brain, connectome, network, mouse, graph, or paper "
-        "(activation and co-activation, as in the paper).",
+        "Words of the sentence: auto (by the node table), brain, connectome, network, mouse, "
+        "molecule, graph, or paper (activation and co-activation, as in the paper).",
         unit="NAME",
     )
     share: float = _sentence(
@@ -232,8 +232,8 @@ class Request:
     )
     budget: int | None = _limit(
         None,
-        "Largest number of queries to the classifier. Default: none; without a time limit 5,000 "
-        "for graphs of more than 5,000 nodes.",
+        "Largest number of queries to the classifier, besides those for the labels of the data "
+        "set. Default: none; without a time limit 5,000 for graphs of more than 5,000 nodes.",
         "Largest number of queries",
         minimum=1,
         common=True,

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,13 @@ def test_statement_page_tables_and_pictures(capsys: pytest.CaptureFixture[str]) 
     names = {path.name for path in Path("out").iterdir()}
     assert names >= {
         "index.html", "cohort.json", "cells.tsv", "patients.tsv", "matrix.png", "chords.png",
-        "patients.png", "store",
+        "patients.png", "methods.txt", "store",
     }  # fmt: skip
+    methods = Path("out/methods.txt").read_text(encoding="utf-8").strip()
+    assert "The p-values of region pairs come from 19 permutations of the labels." in methods
+    page = Path("out/index.html").read_text(encoding="utf-8")
+    assert f'<p id="methods-text">{methods}</p>' in unescape(page)
+    assert 'data-copy="methods-text"' in page
     first = Path("out/cohort.json").read_bytes()
     assert run(app, ["cohort", "toy.dfd", *SHORT, "--out", "out", "--json"]) == 0  # from the store
     printed = json.loads(capsys.readouterr().out)
@@ -59,6 +65,16 @@ def test_only_changes_in_range_if_required(capsys: pytest.CaptureFixture[str]) -
     assert found["in_range"] == sum(p["answer"] == p["label"] for p in told)
     page = Path("out/index.html").read_text(encoding="utf-8")
     assert "edges kept" in page
+
+
+def test_words_of_the_statement_and_page(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["cohort", "toy.dfd", "--permutations", "0", "--engine", "serial", "--out", "out"]
+    assert run(app, words) == 0
+    assert "20 of 20 graphs were explained" in capsys.readouterr().out
+    assert run(app, [*words, "--vocabulary", "mouse"]) == 0  # from the store: only words differ
+    assert "20 of 20 mice were explained" in capsys.readouterr().out
+    assert "All explained mice" in Path("out/index.html").read_text(encoding="utf-8")
+    assert "has 20 mice (10 A, 10 B)" in Path("out/methods.txt").read_text(encoding="utf-8")
 
 
 def test_a_file_of_a_preset_is_retrained_unless_no_permutations_are_wanted(
@@ -108,6 +124,7 @@ def test_a_long_run_is_asked_about_only_at_a_terminal(
         (["--confounds", "age"], "has no subject table"),
         (["--freeze", "W"], "W"),
         (["--in-range", "always"], "in_range"),
+        (["--vocabulary", "brian"], "Unknown vocabulary 'brian'. Did you mean 'brain'?"),
         (["--balance", "on", "--only", "add"], "Use one of the two options."),
         (["--method", "tri", "--in-range", "require"], "has no parameter in_range"),
     ],

@@ -277,7 +277,10 @@ class Evaluation(
                 f"{LEAST_SHUFFLES} are needed"
             )
         elif self.p_value is not None:
-            figures += f"; permutation test p = {self.p_value:.3g}"
+            figures += (
+                f"; permutation test of the accuracy p = {self.p_value:.3g} "
+                f"({self.permutations:,} permutations)"
+            )
         opening = {
             "better": "Better than chance",
             "unclear": "Not clearly better than chance",

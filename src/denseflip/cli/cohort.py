@@ -23,6 +23,7 @@ from denseflip.request import OF_COHORT, Request, list_options
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
     from denseflip.cohort.explain_cohort import Estimate
+    from denseflip.datasets import Dataset
 
 _LONG = 60  # seconds; ask before longer runs
 
@@ -89,13 +90,14 @@ def cohort(
 
     Output
     ------
-    out : Folder for the page, tables and pictures.
+    out : Folder for the page, tables, pictures and a methods paragraph (methods.txt).
     as_json : Print everything as JSON.
     pictures : Format of the pictures in --out: png (300 dpi), svg or pdf.
     """
     from denseflip.cohort.explain_cohort import explain_cohort
     from denseflip.cohort.settings import MAX_CELLS
     from denseflip.runs.run import default_jobs
+    from denseflip.runs.sources import data_of
 
     check_pictures(pictures)
     check_new_folder(out, force=force, resumable=True)
@@ -130,6 +132,7 @@ def cohort(
                 max_cells=request.max_cells or MAX_CELLS,
                 in_range=request.in_range,
                 balance=request.balance,
+                vocabulary=request.vocabulary,
                 seed=request.seed,
                 constraints=request.constraints.given,
                 confounds=confounds,
@@ -146,21 +149,23 @@ def cohort(
     except KeyboardInterrupt:
         typer.echo(stopped(out), err=True)
         raise
-    write_cohort(found, out, pictures)
+    write_cohort(found, out, pictures, data_of(data).given)
     if as_json:
         print_json(found.to_dict())
         return
     for sentence in found.sentences:
         typer.echo(sentence)
-    typer.echo(f"Page, tables and pictures: {out / 'index.html'}", err=True)
+    typer.echo(f"Page, tables, pictures and methods paragraph: {out / 'index.html'}", err=True)
 
 
 def _at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def write_cohort(found: Cohort, out: Path, pictures: str = "png") -> None:
-    """Write page, tables, JSON and pictures of a cohort into a folder."""
+def write_cohort(
+    found: Cohort, out: Path, pictures: str = "png", dataset: Dataset | None = None
+) -> None:
+    """Write page, tables, JSON, methods paragraph and pictures of a cohort into a folder."""
     from denseflip.errors import MissingExtraError
     from denseflip.files import write_whole
     from denseflip.report.cohort_page import write_cohort_page
@@ -169,11 +174,13 @@ def write_cohort(found: Cohort, out: Path, pictures: str = "png") -> None:
         plot_cohort_matrix,
         plot_cohort_patients,
     )
+    from denseflip.workflow.outputs import METHODS
 
     found.write(out / "cohort.json", force=True)
     found.write(out / "cells.tsv", force=True)
     write_whole(out / "patients.tsv", found.patients_tsv())
-    write_cohort_page(found, out / "index.html", force=True)
+    write_whole(out / METHODS, found.methods_text(dataset) + "\n")
+    write_cohort_page(found, out / "index.html", dataset=dataset, force=True)
     if not found.observed.explained:
         return
     try:

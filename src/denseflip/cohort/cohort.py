@@ -14,6 +14,7 @@ import numpy as np
 from denseflip.checks import check_new_file
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.labelling import Labelling
+from denseflip.cohort.methods_text import methods_text
 from denseflip.cohort.settings import CohortSettings, cells_of, held_by, spoken_of
 from denseflip.cohort.shared import SharedChange
 from denseflip.cohort.stats import (
@@ -30,6 +31,7 @@ from denseflip.files import write_whole
 from denseflip.graph import Cells
 from denseflip.search.claims.intervals import FEWEST, hedges_g, prediction_interval
 from denseflip.serialise import Serialisable
+from denseflip.story.wording.badge import known
 from denseflip.story.wording.vocabulary import Vocabulary
 
 Correction = Literal["max", "bh"]
@@ -232,6 +234,18 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
         """The sentences of `statement`, one by one."""
         return statement(self)
 
+    def methods_text(self, dataset: Any = None) -> str:
+        """What was done, in a paragraph for the methods section of a paper, with references.
+
+        Parameters
+        ----------
+        dataset : the data set or its card; adds how edges were made, if the card says it.
+        """
+        from denseflip._version import __version__
+
+        card = getattr(dataset, "card", dataset)
+        return methods_text(self, __version__, str(known(card, "description") or ""))
+
     def _all_rows(self) -> list[CellRow]:
         amounts = self._amounts()
         found = []
@@ -393,6 +407,7 @@ def assemble(
     correction: str,
     questions: int,
     notes: Sequence[str] = (),
+    vocabulary: str | Vocabulary = "auto",
 ) -> Cohort:
     """Combine the counts of all labellings into a cohort."""
     if correction not in CORRECTIONS:
@@ -413,7 +428,7 @@ def assemble(
         rank_correlation(u, x.difference) for u, x in zip(used, (observed, *null), strict=True)
     ]
     known = [x for x in agree[1:] if x is not None]
-    words = Vocabulary.for_nodes(dataset.nodes)
+    words = Vocabulary.of(vocabulary, dataset.nodes)
     usual, effects = _usual(dataset, cells, spoken_of(dataset, settings))
     return Cohort(
         dataset=dataset.name,

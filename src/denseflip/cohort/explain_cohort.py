@@ -49,6 +49,7 @@ from denseflip.runs.sources import (
     data_of,
     load_oracle_of,
 )
+from denseflip.story.wording.vocabulary import Vocabulary
 
 PERMUTATIONS = 200  # of the labels, if the classifier can be retrained
 _PILOT = 4  # subjects explained for the estimate, under each of …
@@ -112,6 +113,7 @@ def explain_cohort(
     cover: float = 0.9,
     in_range: str | None = None,
     balance: str | bool | None = None,
+    vocabulary: str | Vocabulary = "auto",
     constraints: Constraints | Mapping[str, Any] | None = None,
     confounds: Sequence[str] | str | None = None,
     site: str | None = None,
@@ -157,6 +159,8 @@ def explain_cohort(
     in_range, balance : as in `explain`, for every patient, every labelling and the shared change.
         By default changes in range are preferred, and the number of edges is kept if the graphs of
         the new class have nearly the same number. The statement says how many are in range.
+    vocabulary : the words of the statement and the page, as in `explain`; ``"auto"`` chooses them
+        by the node table. The results do not depend on it.
     constraints : what may change, as in `explain`; the same for every patient, every labelling and
         the shared change. See `CohortSettings` for those that a cohort refuses.
     confounds, site : columns of the subject table, as in `evaluate`: if the classifier does not
@@ -205,6 +209,7 @@ def explain_cohort(
     assert data.given is not None
     loaded = data.given.check_shared_nodes("A cohort")
     settings = check_cohort(loaded, settings)
+    words = Vocabulary.of(vocabulary, loaded.nodes)
     spec, refit = spec_of(oracle, features, input, batch, lasting=store is not None)
     if not refit and permutations != 0 and (preset := preset_of_file(spec, loaded)) is not None:
         spec, refit = preset, True
@@ -248,6 +253,7 @@ def explain_cohort(
             "evaluation": evaluation,
             "level": level,
             "correction": correction,
+            "vocabulary": words,
         }
         if gate(evaluation):
             return _nothing(loaded, settings, facts, ())

@@ -34,7 +34,7 @@ def statement(cohort: Cohort) -> tuple[str, ...]:
 
 
 def _sentences(cohort: Cohort) -> Iterator[str]:
-    yield _accuracy(cohort)
+    yield accuracy_words(cohort)
     if cohort.verdict == "chance":
         yield (
             "No conclusions about the groups are drawn: what changes the answers of a classifier "
@@ -55,8 +55,8 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
             "There is only weak evidence that the classifier is better than chance; treat the "
             "following as hypotheses."
         )
-    yield _who(cohort)
-    yield from _believable(cohort)
+    yield who_words(cohort)
+    yield from believable_words(cohort)
     if terms := constraints_in_words(cohort.settings.constraints):
         yield f"The search for changes was constrained: {'; '.join(terms)}."
     if cohort.verdict == "named":
@@ -69,7 +69,7 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
     else:
         yield from _untested(cohort)
     if cohort.p_more is not None and cohort.settings.confounds:
-        yield _confounds(cohort)
+        yield confound_words(cohort)
     for change in cohort.shared:
         yield shared_words(cohort, change)
     if halves := halves_words(cohort):
@@ -77,7 +77,8 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
     yield from _beside(cohort)
 
 
-def _accuracy(cohort: Cohort) -> str:
+def accuracy_words(cohort: Cohort) -> str:
+    """The held-out accuracy of the classifier with its own p-value, if known."""
     if cohort.evaluation is None:
         return (
             f"The accuracy of {cohort.oracle} on unseen {cohort.noun} is not known: it was already "
@@ -88,7 +89,8 @@ def _accuracy(cohort: Cohort) -> str:
     return f"{cohort.oracle}{where}: {cohort.evaluation.verdict}"
 
 
-def _who(cohort: Cohort) -> str:
+def who_words(cohort: Cohort) -> str:
+    """How many were explained, by which classifiers, and for how many a change was found."""
     seen = cohort.observed
     total = sum(cohort.class_counts.values())
     by = (
@@ -107,7 +109,7 @@ def _who(cohort: Cohort) -> str:
     )
 
 
-def _believable(cohort: Cohort) -> Iterator[str]:
+def believable_words(cohort: Cohort) -> Iterator[str]:
     """Say how many changes are in range, keep the number of edges, and hold after retraining."""
     seen = cohort.observed
     if not seen.told:
@@ -142,7 +144,7 @@ def _share(some: int, all_of: int) -> str:
     return f"all {all_of}" if some == all_of else f"{some} of {all_of}"
 
 
-def _confounds(cohort: Cohort) -> str:
+def confound_words(cohort: Cohort) -> str:
     """Say which confounds the p-values account for, and which they do not."""
     left = [name for name in cohort.settings.confounds if name not in cohort.held]
     parts = [f"Labels were permuted within {join_words(cohort.held)} only."] if cohort.held else []
@@ -152,6 +154,22 @@ def _confounds(cohort: Cohort) -> str:
             f"because it depends on {'it' if len(left) == 1 else 'them'} and not on the classes."
         )
     return " ".join(parts)
+
+
+def p_value_words(cohort: Cohort) -> str:
+    """Where the p-values of region pairs come from, and how they are corrected."""
+    pairs = f"all {len(cohort.cell_names):,} region pairs and both directions"
+    how = (
+        f"the maximum over {pairs} (Westfall–Young): if the labels carry no information, any "
+        f"region pair is named with a probability of at most {100 * cohort.level:g} %"
+        if cohort.correction == "max"
+        else f"the false discovery rate over {pairs} (Benjamini–Hochberg)"
+    )
+    return (
+        f"The p-values of region pairs come from {cohort.permutations:,} permutations of the "
+        "labels. Each time the classifier is trained and explained again. They are corrected by "
+        f"{how}."
+    )
 
 
 def _named(cohort: Cohort, row: CellRow) -> str:
@@ -164,9 +182,9 @@ def _named(cohort: Cohort, row: CellRow) -> str:
     return (
         f"In {row.patients} of {cohort.observed.explained} {cohort.noun} the decision depends on "
         f"{place_words(row.name, cohort.units)}: {row.direction} of them move the answer "
-        f"towards {spoken} (median change {row.amount:,.0f}, in range in {row.in_range}; p = "
-        f"{row.p:.3g}, {kind}, {cohort.permutations} label permutations, {least}). "
-        f"{usual_words(cohort, row)}"
+        f"towards {spoken} (median change {row.amount:,.0f}, in range in {row.in_range}; p of "
+        f"the region pair = {row.p:.3g}, {kind}, {cohort.permutations} label permutations, "
+        f"{least}). {usual_words(cohort, row)}"
     )
 
 
@@ -199,7 +217,7 @@ def _nothing(cohort: Cohort) -> str:
         top = cohort.rows[0]
         text += (
             f"; most used: {place_words(top.name, cohort.units)}, in {top.patients} of "
-            f"{cohort.observed.explained} {cohort.noun}, p = {top.p:.3g}"
+            f"{cohort.observed.explained} {cohort.noun}, p of the region pair = {top.p:.3g}"
         )
     return f"{text})."
 
@@ -309,7 +327,8 @@ def _beside(cohort: Cohort) -> Iterator[str]:
         clear = cohort.differing
         if clear:
             listed = "; ".join(
-                f"{row.name} ({row.direction} in {spoken}, p = {row.p_difference:.3g})"
+                f"{row.name} ({row.direction} in {spoken}, p of the difference = "
+                f"{row.p_difference:.3g})"
                 for row in clear[:3]
             )
             rest = f"; {len(clear) - 3} others" if len(clear) > 3 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denseflip.cohort.words import MADE_UP, place_words
+from denseflip.cohort.words import MADE_UP, p_value_words, place_words
 from denseflip.report.facts import Chip
 from denseflip.story.wording.badge import accuracy_words, judged_better
 
@@ -47,23 +47,8 @@ def lines_of(cohort: Cohort) -> tuple[str, ...]:
             f"answers {spoken} rather than {' or '.join(others)}."
         )
     if cohort.permutations:
-        lines.append(p_words(cohort))
+        lines.append(p_value_words(cohort))
     return tuple(lines)
-
-
-def p_words(cohort: Cohort) -> str:
-    """Where the p-values come from, and how they are corrected."""
-    pairs = f"all {len(cohort.cell_names):,} region pairs and both directions"
-    how = (
-        f"the maximum over {pairs} (Westfall–Young), so the chance of any false finding is at most "
-        f"{100 * cohort.level:g} %"
-        if cohort.correction == "max"
-        else f"the false discovery rate over {pairs} (Benjamini–Hochberg)"
-    )
-    return (
-        f"p-values come from {cohort.permutations:,} permutations of the labels. Each time the "
-        f"classifier is trained and explained again. They are corrected by {how}."
-    )
 
 
 def cohort_marks(cohort: Cohort) -> tuple[Chip, ...]:
@@ -81,5 +66,5 @@ def cohort_marks(cohort: Cohort) -> tuple[Chip, ...]:
     return (
         Chip(kind, f"{name}{figure}"),
         Chip("plain", f"explained: {seen.explained:,} of {len(seen.patients):,} {cohort.noun}"),
-        Chip("plain" if cohort.permutations else "listed", f"test: {tested}"),
+        Chip("plain" if cohort.permutations else "listed", f"test of region pairs: {tested}"),
     )

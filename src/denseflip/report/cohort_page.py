@@ -45,9 +45,10 @@ class CohortContext(Context):
     tables: tuple[TableContext, ...]
     details: tuple[Fact, ...]
     notes: tuple[str, ...]
+    methods: str
 
 
-def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
+def make_cohort_page(cohort: Cohort, *, title: str | None = None, dataset: Any = None) -> str:
     """Return the page as HTML text; it loads nothing from elsewhere.
 
     Without the extra ``brain`` it has no figures, and a note says so.
@@ -71,11 +72,17 @@ def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
         tables=tables,
         details=tuple(_facts(cohort)),
         notes=tuple(note for note in notes if note not in lines),
+        methods=cohort.methods_text(dataset),
     ).render()
 
 
 def write_cohort_page(
-    cohort: Cohort, path: str | Path, *, title: str | None = None, force: bool = False
+    cohort: Cohort,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    dataset: Any = None,
+    force: bool = False,
 ) -> Path:
     """Write the page of a cohort to a file, and return its path.
 
@@ -84,10 +91,11 @@ def write_cohort_page(
     cohort : the result of `explain_cohort`.
     path : the file, usually ending in ``.html``.
     title : the headline.
+    dataset : the data set or its card; the methods paragraph then says how edges were made.
     force : overwrite an existing file.
     """
     target = check_new_file(Path(path), force=force)
-    return write_whole(target, make_cohort_page(cohort, title=title))
+    return write_whole(target, make_cohort_page(cohort, title=title, dataset=dataset))
 
 
 def cohort_figures(cohort: Cohort) -> Iterator[PageFigure]:
@@ -136,9 +144,10 @@ def _shared_row(cohort: Cohort) -> str:
 def _cell_table(cohort: Cohort) -> TableContext:
     spoken = cohort.class_names[cohort.spoken]
     columns = (
-        "regions", f"indicates {spoken}", cohort.noun, "in range", "changed (median)", "p",
+        "regions", f"indicates {spoken}", cohort.noun, "in range", "changed (median)",
+        "p (region pair)",
         *(f"{name} (median, 95 %)" for name in cohort.usual), "effect (g)", "difference (t)",
-        "p (difference)",
+        "p (group difference)",
     )  # fmt: skip
     rows = tuple(
         (
@@ -160,7 +169,10 @@ def _cell_table(cohort: Cohort) -> TableContext:
         f"lie with 95 % probability, in numbers of {cohort.units}.",
     )
     if cohort.permutations:
-        notes += (f"p: corrected as said above; smallest possible value {cohort.smallest_p:.2g}.",)
+        notes += (
+            "Both p-values are corrected as said above; smallest possible value "
+            f"{cohort.smallest_p:.2g}.",
+        )
     return TableContext(
         "cells", "All region pairs that a decision depends on", columns, rows, notes
     )
@@ -210,7 +222,9 @@ def _facts(cohort: Cohort) -> Iterator[Fact]:
     settings: Any = cohort.settings
     yield Fact("search of the test", settings.method)
     yield Fact("folds", str(settings.folds) if cohort.refitted else "none: not retrained")
-    yield Fact("permutations", str(cohort.permutations))
+    yield Fact("permutations, test of region pairs", f"{cohort.permutations:,}")
+    if cohort.evaluation is not None and cohort.evaluation.p_value is not None:
+        yield Fact("permutations, test of the accuracy", f"{cohort.evaluation.permutations:,}")
     if terms := constraints_in_words(settings.constraints):
         yield Fact("terms", "; ".join(terms))
     if settings.confounds:

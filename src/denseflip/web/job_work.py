@@ -230,6 +230,7 @@ class Work:
             max_cells=request.max_cells or MAX_CELLS,
             in_range=request.in_range,
             balance=request.balance,
+            vocabulary=request.vocabulary,
             engine="serial",
             progress=lambda done, of: live.tell(stage="permuting", done=done, of=of),
         )

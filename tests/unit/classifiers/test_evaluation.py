@@ -62,7 +62,7 @@ def test_words():
     assert BASE.verdict == (
         "Better than chance: 80 % of held-out graphs are classified correctly (95 % interval 71 % "
         "to 87 %, 100 graphs); always predicting the largest class gives 50 %; permutation test "
-        "p = 0.01."
+        "of the accuracy p = 0.01 (99 permutations)."
     )
     few = replace(BASE, permutations=5, p_value=1 / 6).verdict
     assert few.startswith("Better than chance: 80 %")

@@ -38,7 +38,7 @@ def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None
         "In 18 of 20 graphs the decision depends on connections between X and Y: more of them "
         "move the answer towards B" in (found.statement)
     )
-    assert "p = 0.05, family-wise, 19 label permutations" in found.statement
+    assert "p of the region pair = 0.05, family-wise, 19 label permutations" in found.statement
     assert "each with a classifier that was not trained on it" in found.statement
     assert "flips 4 of the 5 correctly classified A graphs (95 % confidence" in found.statement
     assert "used neither to choose the change nor to train" in found.statement
@@ -89,7 +89,7 @@ def test_how_many_changes_are_in_range_is_said(inside: int, asked: Any, said: st
     assert said in found.statement
     assert found.in_range == found.to_dict()["in_range"] == inside
     assert found.named[0].in_range == inside
-    assert f"in range in {inside}; p = " in found.statement
+    assert f"in range in {inside}; p of the region pair = " in found.statement
     head, *lines = found.patients_tsv().splitlines()
     at = head.split("\t").index("in_range")
     assert sum(line.split("\t")[at] == "yes" for line in lines) == inside
@@ -156,7 +156,7 @@ def test_no_more_than_chance_names_nothing() -> None:
     assert found.verdict == "nothing"
     assert found.named == ()
     assert "No region pair is used more often than expected by chance (p > " in found.statement
-    assert "in 9 of 20 graphs, p = 0.1" in found.statement
+    assert "in 9 of 20 graphs, p of the region pair = 0.1" in found.statement
 
 
 def test_without_permutations_there_are_no_p_values_and_it_is_said() -> None:

@@ -223,3 +223,18 @@ def test_a_page_of_very_many_lists_the_first_and_says_so() -> None:
     assert len(table.rows) == 1000
     assert "patients.tsv" in table.notes[0]
     assert _patient_table(wide_cohort(["L", "R"])).title == "All explained graphs"
+
+
+def test_every_p_value_and_every_number_of_permutations_is_named() -> None:
+    page = make_cohort_page(found_cohort())
+    for named in (
+        "permutation test of the accuracy p = 0.005 (200 permutations)",
+        "p of the region pair = 0.05, family-wise, 19 label permutations",
+        "test of region pairs: <b>19 label permutations</b>",
+        "The p-values of region pairs come from 19 permutations",
+        "p (region pair)",
+        "p (group difference)",
+        "<dt>permutations, test of region pairs</dt><dd>19</dd>",
+        "<dt>permutations, test of the accuracy</dt><dd>200</dd>",
+    ):
+        assert named in page, named

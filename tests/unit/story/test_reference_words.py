@@ -135,9 +135,34 @@ def test_the_methods_paragraph_describes_data_classifier_and_stability():
     assert "3 give the graph the same label, for 0 of these the statement is true" in text
     assert "on average 20 % of the redraws are classified as stated" in text
     assert "not stable under resampling" in text
+    assert "searched for" not in text  # stable= was not requested
     unknown = replace(story, evaluation=None, stability=None).methods_text()
     assert "not known" in unknown
     assert "Edges are" not in unknown
+
+
+@pytest.mark.parametrize(("level", "said"), [(0.8, "was reached"), (0.99, "was not reached")])
+def test_the_methods_paragraph_says_which_stability_was_requested_and_reached(level, said):
+    seen = Stability(10, (1.0, 0.9, 0.85), draws=20, wanted=level, held_out=True)
+    text = replace(told(), stability=seen).methods_text()
+    assert f"at least {100 * level:g} % are, on average, also classified as stated" in text
+    assert "The search used the first, third, fifth, … of these classifiers" in text
+    assert "tested on the 10 others, which the search did not use: 3 give the graph" in text
+    assert "on average 92 % of the redraws are classified as stated (95 % interval 73" in text
+    assert f"; the requested level {said}." in text
+    unknown = replace(told(), stability=replace(seen, shares=())).methods_text()
+    assert f"at least {100 * level:g} %" in unknown
+    assert "stability is not known" in unknown
+
+
+def test_the_methods_paragraph_of_a_stable_search_has_its_level():
+    refits = [
+        lambda a, k=k: "dense" if a[:8, 8:16].sum() >= k else "thin" for k in (28, 29, 31, 32)
+    ]
+    result = explain(GRAPHS[0], dense, nodes=NODES, background=GRAPHS, refits=refits, stable=0.6)
+    text = describe(result, NODES, dense, background=GRAPHS, refits=refits).methods_text()
+    assert "at least 60 %" in text
+    assert "tested on the 2 others" in text
 
 
 @pytest.mark.parametrize("n", [1, 2])

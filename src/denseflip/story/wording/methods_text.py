@@ -56,7 +56,7 @@ def methods_text(
         method = f"{method} (which chose {result.chosen})"
     parts = [
         *_data(sentences, evaluation, description),
-        *_classifier(evaluation),
+        *classifier_words(evaluation, final=True),
         f"Counterfactual explanations of the classifier were computed with denseflip {version} "
         f"[1], method {method}, seed {result.seed}, with "
         f"{counted(result.calls, 'query', 'queries')} of the classifier.",
@@ -128,14 +128,22 @@ def _data(sentences: Sentences, evaluation: Any, description: str) -> Iterator[s
         )
     else:
         yield f"The explained graph has {where}."
+    yield from edge_words(description)
+
+
+def edge_words(description: str) -> Iterator[str]:
+    """How edges were made, if the description of a data set says it."""
     for text in re.split(r"[.;](?:\s|$)", description):
         if found := re.search(r"\bedges(?: are|:) (.+)", text, re.IGNORECASE | re.DOTALL):
             yield f"Edges are {' '.join(found[1].split())}."
             return
 
 
-def _classifier(evaluation: Any) -> Iterator[str]:
-    """The classifier, its features, and how it was evaluated, as far as known."""
+def classifier_words(evaluation: Any, *, final: bool) -> Iterator[str]:
+    """The classifier, its features, and how it was evaluated, as far as known.
+
+    With ``final``, a preset was then trained on all graphs.
+    """
     if evaluation is None:
         yield "The accuracy of the classifier on new graphs is not known."
         return
@@ -151,7 +159,7 @@ def _classifier(evaluation: Any) -> Iterator[str]:
         shuffles = known(evaluation, "permutations")
         test = f", and tested with {shuffles:,} permutations of the labels" if shuffles else ""
         trained = "; the explained classifier was then trained on all graphs"
-        then = trained if known(evaluation, "preset") else ""
+        then = trained if final and known(evaluation, "preset") else ""
         yield (
             f"It was evaluated on held-out graphs by nested, stratified {folds}-fold "
             f"cross-validation with {counted(repeats, 'repeat', 'repeats')}{test}{then}."
@@ -159,18 +167,30 @@ def _classifier(evaluation: Any) -> Iterator[str]:
 
 
 def _stability(stability: Stability) -> str:
-    """Whether the statement holds for classifiers trained again."""
+    """The level that was requested, and whether the statement holds for classifiers retrained."""
     trained = counted(stability.refits, "classifier", "classifiers")
-    text = f"The statement was also tested on {trained} trained again on resampled data: "
+    again = "trained again on resampled data"
+    text = f"The statement was also tested on {trained} {again}: "
+    if stability.wanted is not None:
+        text = (
+            f"A statement was searched for of whose redraws at least {100 * stability.wanted:g} % "
+            f"are, on average, also classified as stated by classifiers {again}. The search used "
+            "the first, third, fifth, … of these classifiers; the statement was then tested on the "
+            f"{stability.refits} others, which the search did not use: "
+        )
     if stability.share is None:
         return f"{text}none of them gives the graph its label, so its stability is not known."
     low, high = (f"{100 * end:.0f}" for end in stability.interval)
+    give = "gives" if stability.agreeing == 1 else "give"
     text += (
-        f"{stability.agreeing} give the graph the same label, for {stability.holds} of these the "
+        f"{stability.agreeing} {give} the graph the same label, for {stability.holds} of these the "
         "statement is true as read (at least 90 % of the redraws), and on average "
-        f"{100 * stability.share:.0f} % of the redraws are classified as stated (95 % interval "
-        f"{low} to {high} %)"
+        f"{100 * stability.share:.0f} % of the redraws are classified as stated"
     )
+    if stability.agreeing > 1:
+        text += f" (95 % interval {low} to {high} %)"
+    if stability.wanted is not None:
+        text += f"; the requested level was {'' if stability.reached else 'not '}reached"
     if stability.share < 0.5:
         text += "; the statement describes this classifier and is not stable under resampling"
     return f"{text}."

@@ -97,8 +97,15 @@ class Vocabulary(Serialisable, named="a vocabulary", closed=True):
     def named(cls, name: str) -> Vocabulary:
         """One of the vocabularies that come with denseflip."""
         if name not in VOCABULARIES:
-            raise UnknownNameError("vocabulary", name, VOCABULARIES)
+            raise UnknownNameError("vocabulary", name, VOCABULARIES, parameter="vocabulary")
         return VOCABULARIES[name]
+
+    @classmethod
+    def of(cls, wanted: str | Vocabulary, nodes: Nodes) -> Vocabulary:
+        """The requested vocabulary; ``"auto"`` is that of the node table."""
+        if isinstance(wanted, Vocabulary):
+            return wanted
+        return cls.for_nodes(nodes) if wanted == "auto" else cls.named(wanted)
 
     @classmethod
     def for_nodes(cls, nodes: Nodes) -> Vocabulary:
