@@ -30,7 +30,7 @@ def test_a_mouse_explained_on_the_command_line_reads_in_a_browser(visit, tmp_pat
     text = " ".join(seen.page.inner_text("main").split())
     said = seen.page.inner_text("blockquote")
     assert "more connections between the left and the right isocortex" in said
-    assert "which connections does not matter: " in text
+    assert "holds with other connections there: " in text
     assert "58 of 60 random choices" in text
     assert mouse in seen.page.inner_text("h1")
     data = json.loads(seen.page.inner_text("#denseflip-data"))

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 LISTED = 40  # maximum length of a list on the page; the data contain all
 _FRONT = (
     "Choose an answer",
-    "No other answer found beats one of these in places, in edits and in how generally it holds.",
+    "The default answer, and those that no other answer found beats in places, in edits and in how "
+    "generally they hold.",
 )
 _DIVERSE = (
     "Alternative answers in other places",
@@ -46,7 +47,7 @@ class Answer:
     Attributes
     ----------
     identity : its anchor in the page.
-    label : what sets it apart, in a few words: ``1 place``, ``3 places, most stable``.
+    label : what sets it apart, in a few words: ``1 place, default``, ``3 places, most stable``.
     edits, named : its size, and what it names, in a few words.
     read : how far it holds, in a sentence.
     sentence : its sentence.
@@ -95,24 +96,42 @@ def make_front(stories: Sequence[Story], current: Story) -> Front | None:
             strip=make_strip(story),
             current=story.result.edits == current.result.edits,
         )
-        for i, (story, label) in enumerate(zip(stories, answer_labels(stories), strict=True), 1)
+        for i, (story, label) in enumerate(
+            zip(stories, answer_labels(stories, current), strict=True), 1
+        )
     )
     return Front(title, lead, tuple(answers))
 
 
-def answer_labels(stories: Sequence[Story]) -> list[str]:
-    """What each of several answers is: its places, and whether it is the most stable.
+def answer_labels(stories: Sequence[Story], current: Story) -> list[str]:
+    """What each of several answers is: its places, and what it is best in.
 
+    Parameters
+    ----------
+    stories : the answers.
+    current : the answer that is given without a choice; on a front it is called the default.
+
+    Notes
+    -----
     An answer is called the most stable only if it is stable, and the stability of at least two is
     known and differs.
     """
     held = [_held(story) for story in stories]
     known = {share for share in held if share is not None}
+    edits = [story.result.distance for story in stories]
     labels = []
     for story, share in zip(stories, held, strict=True):
         n = len(story.claim.amounts)
-        best = len(known) > 1 and share == max(known) and share >= STABLE
-        labels.append(f"{n:,} place{'' if n == 1 else 's'}{', most stable' if best else ''}")
+        is_default = not current.result.diverse and story.result.edits == current.result.edits
+        fewest = story.result.distance == min(edits) and edits.count(min(edits)) == 1
+        stable = len(known) > 1 and share == max(known) and share >= STABLE
+        words = {
+            "default": is_default,
+            "fewest edits": fewest and not current.result.diverse,
+            "most stable": stable,
+        }
+        count = f"{n:,} place{'' if n == 1 else 's'}"
+        labels.append(", ".join([count, *(word for word, is_so in words.items() if is_so)]))
     return [
         label if labels.count(label) == 1 else f"{label} ({labels[: i + 1].count(label)})"
         for i, label in enumerate(labels)

@@ -7,6 +7,7 @@ names raise an error, and a test refuses declared fields that no template uses.
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 from dataclasses import dataclass, fields
 from functools import cache
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 FOLDER = "templates"
+PACKED_FROM = 150_000  # characters of JSON; more of them are compressed in a page
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def environment() -> Environment:
         "colours": lambda: Markup(css_variables()),
         "dark_colours": lambda: Markup(dark_variables()),
     }
-    made.filters |= {"json_text": json_text, "cut_middle": cut_middle}
+    made.filters |= {"json_text": json_text, "packed": packed, "cut_middle": cut_middle}
     return made
 
 
@@ -108,6 +110,16 @@ def json_text(data: Any) -> Markup:
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)
+
+
+def packed(text: str) -> str:
+    """Compressed JSON for a page (base64 of gzip), or an empty text if it is short enough as it is.
+
+    ``page.js`` reads both.
+    """
+    if len(text) < PACKED_FROM:
+        return ""
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode("ascii")
 
 
 def data_uri(content: bytes | str, kind: str) -> str:

@@ -18,7 +18,15 @@ from denseflip.story.wording.marks import HOLDS
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
-_COLUMNS = ("graph", "class", "decision", "what would change it", "places", "edits", "% of edges")
+_COLUMNS = (
+    "graph",
+    "class",
+    "decision",
+    "what would change it",
+    "places",
+    "edits",
+    "% of edges before or after",
+)
 _LISTED = 3  # maximum length of a list here; the page of the graph has more
 _STRIPS = (
     "Strips: a tick is the number of connections of a real graph, those of the old class above and "
@@ -127,7 +135,7 @@ def many_tiles(entries: Sequence[Any]) -> tuple[Fact, ...]:
         edits = statistics.median(story.result.distance for story in found)
         cells = statistics.median(len(story.claim.amounts) for story in found)
         tiles += [
-            Fact("sentences that hold for any such connections", f"{true:,} of {len(found):,}"),
+            Fact("sentences that hold with other connections", f"{true:,} of {len(found):,}"),
             Fact("sentences in range", f"{inside:,} of {len(found):,}"),
             Fact("places named, median", f"{cells:g}"),
             Fact("edits, median", f"{edits:,.0f}"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from denseflip.report.html import data_uri
 from denseflip.report.plot import plot_connectome, plot_region_matrix, plot_regions
 from denseflip.report.ribbons import has_ribbons
 from denseflip.report.scene import Scene
+from denseflip.report.small_svg import small_svg, svg_uri
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 PHONE = 600  # pixels; narrower screens get the narrow figures, as in page.css
 BARS_FROM, MATRIX_FROM = 3, 2  # regions, and region pairs, that a chart needs to inform
 MOST_NODES = 2000  # of a picture by node; larger graphs are drawn by region
-_PATH = re.compile(r' d="[^"]*"')
-_FINE = re.compile(r"(\d\.\d)\d+")  # a tenth of a point is fine enough for a path
-_SVG_LIMIT = 1_500_000  # characters; above, a bitmap is smaller and scrolls better
+_SVG_LIMIT = 300_000  # characters; above, a bitmap is smaller and scrolls better
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,7 @@ def _drawn(figure: Any) -> DrawnFigure:
 
 def _source(figure: Any) -> str:
     """An image as a ``data:`` URL: SVG, or a bitmap if the SVG is too large."""
-    drawn = _PATH.sub(lambda path: _FINE.sub(r"\1", path[0]), svg_text(figure))
+    drawn = small_svg(svg_text(figure))
     if len(drawn) <= _SVG_LIMIT:
-        return data_uri(drawn, "image/svg+xml")
+        return svg_uri(drawn)
     return data_uri(png_bytes(figure, dpi=200 if figure.get_figwidth() < 5 else 130), "image/png")

@@ -73,7 +73,7 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
         "notes": list(result.notes),
         "answers": [
             _answer(one) | {"label": label}
-            for one, label in zip(answers, answer_labels(answers), strict=True)
+            for one, label in zip(answers, answer_labels(answers, story), strict=True)
         ],
         "current": current,
         "diverse": bool(result.diverse),

@@ -142,7 +142,7 @@ def test_answers_are_labelled_by_what_sets_them_apart():
     made = make_front(stories, stories[1])
     assert made is not None
     labels = [answer.label for answer in made.answers]
-    assert labels == ["1 place (1)", "1 place (2)", "2 places"]
+    assert labels == ["1 place", "1 place, default", "2 places, fewest edits"]
     assert [answer.edits for answer in made.answers] == ["9 edits", "6 edits", "4 edits"]
     assert [answer.current for answer in made.answers] == [False, True, False]
 
@@ -151,7 +151,11 @@ def test_the_most_stable_answer_is_named_if_it_was_tested():
     stories = front()
     held = [Stability(20, (1.0,) * n + (0.0,) * (20 - n), draws=20) for n in (5, 19, 12)]
     tested = [replace(s, stability=h) for s, h in zip(stories, held, strict=True)]
-    assert answer_labels(tested) == ["1 place", "1 place, most stable", "2 places"]
+    assert answer_labels(tested, tested[0]) == [
+        "1 place, default",
+        "1 place, most stable",
+        "2 places, fewest edits",
+    ]
     made = make_front(tested, tested[0])
     assert made is not None
     assert made.title == "Choose an answer"
@@ -165,7 +169,7 @@ def test_no_answer_is_the_most_stable_that_is_not_stable_or_has_no_rival(holds):
         for n in holds
     ]
     tested = [replace(s, stability=h) for s, h in zip(front(), known, strict=True)]
-    assert not any("stable" in label for label in answer_labels(tested))
+    assert not any("stable" in label for label in answer_labels(tested, tested[0]))
 
 
 def test_a_front_of_one_answer_needs_no_choices():

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import gzip
 import json
 import re
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import pytest
 
@@ -429,9 +431,18 @@ def test_glass_brain_of_the_page_is_described_for_those_who_cannot_see_it(brain)
     assert "Frontal Lobe 100 %" in first["alt"]
 
 
+def test_long_data_are_compressed(sided, monkeypatch):
+    plain = embedded(make_page(sided, interactive=False))
+    monkeypatch.setattr("denseflip.report.html.PACKED_FROM", 1)
+    html = make_page(sided, interactive=False)
+    found = re.search(r'id="denseflip-data" data-packed="gzip">(.*?)</script>', html, re.DOTALL)
+    assert json.loads(gzip.decompress(base64.b64decode(found[1]))) == plain
+
+
 def test_figures_are_rounded_but_their_letters_keep_their_size(sided):
     """The letters of matplotlib's SVG are scaled by a number that must not be rounded."""
     image = Reader(make_page(sided, interactive=False)).all("img")[0]["src"]
-    drawn = base64.b64decode(image.partition("base64,")[2]).decode()
+    drawn = unquote(image.partition(",")[2])
+    assert drawn.startswith("<svg")
     assert "scale(0.015625" in drawn
     assert not re.search(r' d="[^"]*\d\.\d\d', drawn)

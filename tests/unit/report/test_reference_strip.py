@@ -343,7 +343,7 @@ def test_a_comparison_does_not_repeat_that_stability_was_not_tested():
     made = story(PLACE)
     row = row_of(Compared("dat", made))
     texts = [chip["text"] for chip in row["chips"]]
-    assert "which connections does not matter: 60 of 60 random choices" in texts
+    assert "holds with other connections there: 60 of 60 random choices" in texts
     assert not any("retraining" in text for text in texts)
     assert row["retrained"] is None
     assert row["inRange"] is True
@@ -354,7 +354,7 @@ def test_in_a_comparison_the_same_fact_has_one_colour():
     rows = [row_of(Compared("tri", story(place))) for place in (PLACE, out)]
     kinds = [{chip["text"]: chip["kind"] for chip in row["chips"]} for row in rows]
     shared = kinds[0].keys() & kinds[1].keys()
-    assert "which connections does not matter: 60 of 60 random choices" in shared
+    assert "holds with other connections there: 60 of 60 random choices" in shared
     assert all(kinds[0][text] == kinds[1][text] for text in shared)
     assert [row["inRange"] for row in rows] == [True, False]
     assert any(kind == "listed" for text, kind in kinds[1].items() if "range" in text)
@@ -406,7 +406,7 @@ def test_marks_are_green_only_together(made, kinds):
 def test_each_mark_says_its_figure():
     assert [mark.text for mark in marks_of(story(PLACE))] == [
         "classifier better than chance: 90 % of unseen graphs right",
-        "which connections does not matter: 60 of 60 random choices",
+        "holds with other connections there: 60 of 60 random choices",
         f"{IN}: 40 within 20–60",
         "after retraining: not tested",
     ]

@@ -2,6 +2,13 @@
 /* Optional features of the page. It also works without this script. */
 (() => {
   const find = (id) => document.getElementById(id);
+  /** The data of an element; long ones are compressed. */
+  const read = async (id) => {
+    const element = find(id);
+    if (!element.dataset.packed) return JSON.parse(element.textContent);
+    const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  };
 
   const table = find("edits");
   if (table) {
@@ -39,7 +46,12 @@
 
   /* "What if?" starts when it is opened; paper shows what is folded. */
   const whatif = find("what-if");
-  whatif?.addEventListener("toggle", () => { if (whatif.open) window.denseflipWhatIf.start(); });
+  whatif?.addEventListener("toggle", async () => {
+    if (!whatif.open || whatif.dataset.started) return;
+    whatif.dataset.started = "yes";
+    try { window.denseflipWhatIf.start(await read("whatif-data")); }
+    catch { find("whatif").textContent = "This part needs a browser of 2023 or later."; }
+  });
   let folded = [];
   addEventListener("beforeprint", () => { folded = [...document.querySelectorAll("details.fold:not([open])")]; for (const one of folded) one.open = true; });
   addEventListener("afterprint", () => { for (const one of folded) one.open = false; });
@@ -47,20 +59,11 @@
   addEventListener("hashchange", open);
   open();
 
-  document.querySelectorAll("[data-copy]").forEach((button) => {
-    if (!navigator.clipboard) return;
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(find(button.dataset.copy).textContent);
-      button.textContent = "copied";
-    });
-  });
-
   const save = find("save-json");
   if (save) {
     save.hidden = false;
-    save.addEventListener("click", () => {
-      const data = JSON.stringify(JSON.parse(find("denseflip-data").textContent), null, 1);
+    save.addEventListener("click", async () => {
+      const data = JSON.stringify(await read("denseflip-data"), null, 1);
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob([data], { type: "application/json" }));
       link.download = "denseflip-result.json";

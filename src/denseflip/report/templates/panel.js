@@ -429,10 +429,9 @@
   }
 
   const mount = (root, data, options) => new Panel(root, data, options);
-  /** The panel of a stand-alone page, which contains the data; made once. */
-  const start = () => {
-    if (window.denseflipWhatIf.panel) return;
-    const panel = mount(document.getElementById("whatif"), JSON.parse(document.getElementById("whatif-data").textContent));
+  /** The panel of a stand-alone page, which contains the data. */
+  const start = (data) => {
+    const panel = mount(document.getElementById("whatif"), data);
     window.denseflipWhatIf.panel = panel;
     if (panel.data.start) panel.fromStart();
   };

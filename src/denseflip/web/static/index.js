@@ -19,7 +19,7 @@
     ["what would change it", short],
     ["places named", (row) => row.cells],
     ["edits", (row) => row.edits],
-    ["share of edges", (row) => row.relative_distance],
+    ["share of edges before or after", (row) => row.relative_distance],
     ["queries", (row) => row.calls],
     [document.documentElement.dataset.holds, (row) => (row.true_as_read === null ? null : row.as_read ?? Number(row.true_as_read))],
   ];

@@ -27,7 +27,7 @@
     find("comparison-title").textContent = job.summary?.title ?? "Comparison of methods";
     find("comparison-classified").textContent = result.classified ?? "";
     const retrained = result.rows.some((row) => row.retrained); // whether it was tested
-    const heads = ["method", document.documentElement.dataset.holds, "in range", ...(retrained ? ["after retraining"] : []), "edits", "share of edges", "queries", "region pairs with 80 % of the edits"];
+    const heads = ["method", document.documentElement.dataset.holds, "in range", ...(retrained ? ["after retraining"] : []), "edits", "share of edges before or after", "queries", "region pairs with 80 % of the edits"];
     const cells = (row) => [row.cell ?? "–", { true: "yes", false: "no" }[row.inRange] ?? "–", ...(retrained ? [row.retrained ?? "–"] : []), row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance), row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–", row.calls ? count(row.calls) : "–", row.regions ?? "–"];
     find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "comparison of methods" }, make("table", { class: "index" },
       make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
