@@ -596,8 +596,10 @@ def check_refits(case: Case, result: Counterfactual) -> Counter[str]:
 
 
 ALL = "all regions"
+_NAME = r"\w+(?: [A-Z]\d+)*"  # a region, or a region of two crossed taxonomies ("T1 F12")
 _PLACE = re.compile(
-    r"(?:between (?P<a>\w+) and (?P<b>all regions|\w+)|(?:within|of|at) (?:node )?(?P<c>\w+))"
+    rf"(?:between (?P<a>{_NAME}) and (?P<b>all regions|{_NAME})"
+    rf"|(?:within|of|at) (?:node )?(?P<c>{_NAME}))"
     r"(?: changed to [^()]*)? \((?:[^()→]*: )?(?P<before>[\d,]+) → (?P<after>[\d,]+)"
 )
 
@@ -624,7 +626,7 @@ def check_sentence(case: Case, result: Counterfactual) -> Counter[str]:
         assert claim.language in (wanted, "pairs"), f"told in {claim.language}"
     if claim.language == "pairs":
         return counts
-    if story.as_read is not None and story.as_read.true:
+    if story.as_read is not None and story.as_read.true and not story.as_read.only:
         assert len(claim.amounts) <= case.wishes.get("max_cells", 8), "too many places"
     region = None
     if claim.regions is not None and case.nodes is not None:
@@ -804,6 +806,8 @@ def check_renumbered(case: Case, result: Counterfactual) -> Counter[str]:
         return Graph.from_edges(n, np.sort(new[graph.pairs], axis=1))
 
     class Moved:
+        classes = getattr(case.box, "classes", None)
+
         def predict(self, graphs: Sequence[Graph]) -> list[Any]:
             return [case.box.label(numbers(old[g.pairs], n)) for g in graphs]
 

@@ -16,13 +16,14 @@ READINGS: tuple[Reading, ...] = get_args(Reading)  # the strongest first
 _Z_95 = 1.959963984540054
 
 
-def wilson_interval(share: float, n: int, z: float = _Z_95) -> tuple[float, float]:
+def wilson_interval(share: float, n: int) -> tuple[float, float]:
     """Wilson interval of a share observed in n independent trials.
 
     >>> low, high = wilson_interval(1.0, 16)
     >>> round(low, 3), high
     (0.806, 1.0)
     """
+    z = _Z_95
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return max(0.0, middle - half), min(1.0, middle + half)

@@ -95,14 +95,19 @@ class Constraints:
     --------
     >>> Constraints(freeze="Frontal", only="remove", max_edits=20).given
     {'freeze': ['Frontal'], 'only': 'remove', 'max_edits': 20}
+
+    A tuple of two numbers freezes one pair of nodes, a list freezes two nodes:
+
+    >>> Constraints(freeze=(3, 7)).given, Constraints(freeze=[3, 7]).given
+    ({'freeze': [[3, 7]]}, {'freeze': [3, 7]})
     """
 
     freeze: Any = _constraint(
         (),
         "Regions, nodes or cells that must not change: a region (every pair that touches it), a "
-        "node (name or number), or a cell such as 'Frontal x Temporal'. Names may be those of the "
-        "node table or those in a sentence, such as 'left hemisphere'. If a name has several "
-        "meanings, write 'lobe: Frontal' or 'node: Frontal'.",
+        "node (name or number), a cell such as 'Frontal x Temporal', or a pair of nodes such as "
+        "'3 x 7'. Names may be those of the node table or those in a sentence, such as 'left "
+        "hemisphere'. If a name has several meanings, write 'lobe: Frontal' or 'node: Frontal'.",
         "Frozen regions and nodes",
         kind="names",
         common=True,

@@ -268,14 +268,14 @@ def _nested(content: bytes, where: str, depth: int = 1) -> int:
 # ---- JSON -------------------------------------------------------------------------------
 
 
-def read_json(text: str | bytes, where: str, error: type[DenseflipError] = FileFormatError) -> Any:
-    """Parse a JSON text; raises ``error`` if it is invalid."""
+def read_json(text: str | bytes, where: str) -> Any:
+    """Parse a JSON text; raises `FileFormatError` if it is invalid."""
     check_size(float(len(text)) * PER_CHARACTER, f"{where}: its JSON content")
     try:
         return json.loads(text)
     except RecursionError as problem:
         msg = f"{where}: its JSON is nested too deeply."
-        raise error(msg) from problem
+        raise FileFormatError(msg) from problem
     except ValueError as problem:  # not JSON, not UTF-8, or a number with thousands of digits
         msg = f"{where}: cannot be read as JSON ({problem})."
-        raise error(msg) from problem
+        raise FileFormatError(msg) from problem

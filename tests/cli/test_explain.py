@@ -113,7 +113,7 @@ def test_explain_says_how_true_the_sentence_is_and_which_answers_no_other_beats(
     assert "[true as read, in range; classifier not evaluated] True as read: " in out
     assert out.count("True as read: ") == 1
     assert "change the answer (95 % interval" in out
-    assert "The Pareto front: no answer found beats" in out
+    assert "the Pareto front: no answer found beats" in out
     assert "\n1. If mouse sub-54811 had " in out
     assert "cannot be described by 'region' (14 regions)" in out
     code, out, err = call(capsys, *words, "--json", "--out", "front")

@@ -381,8 +381,8 @@ def print_front(story: Story, answers: Sequence[Story]) -> None:
         "\nEach of these answers flips the classifier on its own and leaves the main places of "
         "the others unchanged:\n"
         if diverse
-        else "\nThe Pareto front: no answer found beats one of these in places, edits and how "
-        "generally it holds:\n"
+        else "\nThe default answer (*) and the Pareto front: no answer found beats one of the "
+        "others in places, edits and how generally it holds:\n"
     )
     numbers = ("", "named", "edits")
     table = plain_table(*numbers, "language", "true as read", right=numbers)

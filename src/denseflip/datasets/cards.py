@@ -24,7 +24,8 @@ _NO_LICENCE = (
 
 #: What is known about the mice with which the examples begin.
 KNOWN_OF_MICE = (
-    "BTBR mice are born without the corpus callosum, the fibres between the hemispheres."
+    "BTBR mice are born without the corpus callosum, the largest bundle of fibres between the "
+    "hemispheres."
 )
 
 MICE = Card(

@@ -46,7 +46,7 @@ def communities(
         by = "leiden" if has_igraph() else "louvain"
     parts: Iterable[Iterable[int]]
     if len(kept) <= _ALL_PARTITIONS:
-        parts = _best_partition(kept, neighbours, resolution)
+        parts = max(_partitions(kept), key=lambda p: modularity(p, neighbours, resolution))
     elif by == "leiden":
         parts = _leiden(kept, neighbours, resolution, seed)
     else:
@@ -118,12 +118,6 @@ def modularity(
         degrees = sum(len(neighbours[v]) for v in part)
         total += Fraction(inside, ends) - Fraction(resolution) * Fraction(degrees, ends) ** 2
     return total
-
-
-def _best_partition(
-    kept: Sequence[int], neighbours: Neighbours, resolution: float
-) -> list[list[int]]:
-    return max(_partitions(kept), key=lambda parts: modularity(parts, neighbours, resolution))
 
 
 def _partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:

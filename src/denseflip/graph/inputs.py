@@ -115,6 +115,13 @@ def _from_pyg(data: Any, source: str) -> Graph:
     if getattr(data, "edge_index", None) is None:
         msg = f"{source}: the PyG Data object has no edge_index, so its edges are unknown."
         raise InvalidGraphError(msg)
+    several = int(getattr(data, "num_graphs", None) or 1)  # only a PyG Batch has it
+    if several > 1:
+        msg = (
+            f"{source}: a PyG Batch of {several} graphs, and one graph is needed. Pass its graphs "
+            "one by one (batch.to_data_list())."
+        )
+        raise InvalidGraphError(msg)
     pairs = np.asarray(data.edge_index.detach().cpu()).T
     weights = getattr(data, "edge_weight", None)
     if weights is not None and set(np.unique(np.asarray(weights.detach().cpu())).tolist()) - {1.0}:

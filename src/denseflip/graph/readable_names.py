@@ -13,6 +13,7 @@ SIDES: Mapping[str, str] = {"L": "left", "R": "right", "M": "midline"}
 SIDE_TAXONOMIES = ("hemisphere", "side")
 _ALONE = {"L": "left hemisphere", "R": "right hemisphere", "M": "midline"}
 _SIDED = re.compile(r"(.*[^\W\d_]{3}.*)[_ ]([LR])")
+_WORD = re.compile(r"[^\W\d_]{3}")  # a name without one is a code, and is left as it is
 
 
 def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
@@ -38,8 +39,9 @@ def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
 
 
 def _sided(name: str) -> str:
-    """``Frontal_Sup_L`` → ``left Frontal Sup``; a name without a side is unchanged."""
-    match = _SIDED.fullmatch(name)
-    if match is None or name.startswith(NODE_PREFIX):
+    """``Frontal_Sup_L`` → ``left Frontal Sup``, ``Vermis_1_2`` → ``Vermis 1 2``."""
+    if name.startswith(NODE_PREFIX) or not _WORD.search(name):
         return name
-    return f"{SIDES[match[2]]} {match[1].replace('_', ' ')}"
+    match = _SIDED.fullmatch(name)
+    text = name if match is None else f"{SIDES[match[2]]} {match[1]}"
+    return text.replace("_", " ")

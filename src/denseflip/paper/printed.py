@@ -14,7 +14,6 @@ from importlib import resources
 
 DATASETS = ("aut", "bip", "adhd", "adhdm", "ohsu", "pek", "kki")
 METHODS = ("edg", "tri", "cli", "rcli", "rcli+bw", "dat", "dat+bw")
-TABLE_2_METHODS = ("edg", "tri", "cli", "rcli", "dat")
 PATIENTS = {"aut": 9, "bip": 9, "adhd": 22}  # position in the file, from 0
 
 

@@ -39,7 +39,7 @@ from denseflip.search.postprocess.diverse import KEPT, RepeatedSearch, diversify
 from denseflip.search.postprocess.plausible import exchanged_trace
 from denseflip.search.postprocess.requirements import Requirements
 from denseflip.search.postprocess.robust_claim import make_claim_robust
-from denseflip.search.postprocess.weights import with_weights
+from denseflip.search.postprocess.weights import complete, with_weights
 
 _OF_METHOD: dict[str, Any] = dict.fromkeys(
     ("language", "objective", "max_cells", "in_range", "balance", "reference", "stable")
@@ -442,8 +442,7 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
     if case.bound is not None:
         flips = [flip for flip in flips if case.bound.too_large(flip[0]) is None]
     result = diversify(result, case.request.n, case.nodes, case.constraints, flips, again)
-    weighed = (one if one.weights else with_weights(one, case.oracle) for one in result.diverse)
-    return replace(result, diverse=tuple(weighed))
+    return replace(result, diverse=tuple(complete(one, run.session) for one in result.diverse))
 
 
 def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[Counterfactual, ...]:

@@ -134,7 +134,7 @@ def describe(
     bound, unknown = constraints_of(result, nodes, others, constraints)
     if session is not None:
         session = constrain(session, result, bound)
-    words = _vocabulary(vocabulary, nodes)
+    words = Vocabulary.of(vocabulary, nodes)
     whole, parts = whole_claim(result, language, taxonomy, nodes)
     known = made_for(result, whole) and not share
     check = verify(result, whole, parts, session, share=share, budget=budget, name_all=known)
@@ -247,12 +247,6 @@ def _taxonomy(
     if isinstance(used, str) and _has(nodes, used):
         return nodes.taxonomy(used)
     return nodes.taxonomy()
-
-
-def _vocabulary(wanted: str | Vocabulary, nodes: Nodes) -> Vocabulary:
-    if isinstance(wanted, Vocabulary):
-        return wanted
-    return Vocabulary.for_nodes(nodes) if wanted == "auto" else Vocabulary.named(wanted)
 
 
 def _class_names(

@@ -202,7 +202,7 @@ def describe_answers(
     box = coerce_oracle(oracle)
     shared = None if background is None else Background.of(background)
     answers = story.result.front or story.result.diverse or (story.result,)
-    return tuple(
+    told = tuple(
         story
         if (one.edits, one.as_read) == (story.result.edits, story.result.as_read)
         else describe(
@@ -222,6 +222,7 @@ def describe_answers(
         )
         for one in answers
     )
+    return told if story in told else (story, *told)
 
 
 def json_record(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:

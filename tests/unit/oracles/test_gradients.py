@@ -418,6 +418,10 @@ def test_features_by_a_function_are_not_covered_and_it_says_so():
     net = network("gin", 1)
     oracle = as_oracle(net, features=lambda a: a.sum(0)[:, None])
     assert "does not cover the node features" in oracle.gradient(GRAPH, 0).note
+    result = explain(GRAPH, oracle, "gradient", budget=200)
+    assert any("does not cover the node features" in note for note in result.notes)
+    if result.found:  # the label is that of the features of the edited graph
+        assert oracle.predict([result.counterfactual]) == [result.label_after]
 
 
 def test_passes_are_split_where_memory_is_short(monkeypatch):

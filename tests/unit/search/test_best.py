@@ -212,11 +212,13 @@ def test_the_front_of_a_result():
     def left_or_one_pair(a):
         return int(a[:6, :6].sum() / 2 + 3 * a[6, 7] > 8)
 
-    result = explain(
-        graphs[0], left_or_one_pair, "best", front=True, nodes=SIDES, background=Background(graphs)
-    )
-    assert [one.as_read.language for one in result.front] == ["pairs", "regions"]
+    given = {"nodes": SIDES, "background": Background(graphs)}
+    result = explain(graphs[0], left_or_one_pair, "best", front=True, **given)
+    assert {one.as_read.language for one in result.front} == {"pairs", "regions"}
     assert result.chosen == "brief"
+    plain = explain(graphs[0], left_or_one_pair, "best", **given)
+    assert result.edits == plain.edits  # the default answer stays the answer, and is offered
+    assert plain.edits in [one.edits for one in result.front]
     assert result.front[0].added == ((6, 7),)
     for one in result.front:
         assert left_or_one_pair(one.counterfactual.to_adjacency()) == one.label_after == 1

@@ -159,6 +159,28 @@ def test_diverse_answers_that_were_met_have_the_weights_of_their_own_edits() -> 
         assert {(u, v) for u, v, *_ in one.weights} == set(one.edits.pairs)
 
 
+def test_diverse_answers_that_were_met_have_their_own_confidence() -> None:
+    graph = Graph.from_edges(8, [(i, i + 1) for i in range(7)])
+    edges = list(graph.edges())
+    other = {graph.toggle([edge]): sure for edge, sure in ((edges[0], 0.8), (edges[-1], 0.9))}
+
+    class Sure:
+        classes = (0, 1)
+
+        def predict(self, graphs):
+            return [int(g in other) for g in graphs]
+
+        def predict_proba(self, graphs):
+            return np.array([[1 - other.get(g, 0.2), other.get(g, 0.2)] for g in graphs])
+
+    def two(problem: Problem, session) -> Walk:
+        first, _ = [problem.end(g, session.query(g).label) for g in other]
+        return first
+
+    result = explain(graph, Sure(), two, n=2)
+    assert [one.confidence_after for one in result.diverse] == pytest.approx([0.8, 0.9])
+
+
 # ---- classes ------------------------------------------------------------------------------------
 
 

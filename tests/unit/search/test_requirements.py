@@ -297,6 +297,23 @@ def test_a_more_plausible_graph_that_does_not_last_is_no_answer() -> None:
     assert _acceptance_test(candidate, None)(graph.toggle([(0, 1)])) is None
 
 
+def test_a_bound_that_cannot_be_reached_next_to_equal_real_graphs() -> None:
+    """The usual distance is 0 there, so no figure can be stated: found by the fuzz (12607)."""
+    graph = Graph.from_edges(5, [(0, 1)])
+    full = Graph.from_edges(5, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)])
+    result = explain(
+        graph,
+        lambda a: int(a.sum() > 5),
+        "race",
+        background=[graph, full, full, full],
+        max_implausible=0.5,
+        constraints={"max_edits": 3},
+    )
+    assert result.found
+    assert result.plausibility.implausible is None
+    assert any("which are all the same" in note for note in result.notes)
+
+
 # ---- diverse ------------------------------------------------------------------------------------
 
 

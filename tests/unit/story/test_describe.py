@@ -73,7 +73,7 @@ def test_class_names_and_evaluation_come_from_the_oracle() -> None:
 def test_the_taxonomy_may_be_named_crossed_or_given() -> None:
     assert describe(RESULT, NODES).taxonomy.name == "part"
     crossed = describe(RESULT, NODES, regions="part*hemisphere")
-    assert "within left North" in crossed.statement
+    assert "within the left North" in crossed.statement
     own = Taxonomy.from_labels("mine", ["one", "one", "one", "two", "two", "two"])
     story = describe(RESULT, NODES, regions=own)
     assert "within one" in story.statement

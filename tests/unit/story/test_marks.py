@@ -26,10 +26,10 @@ MAY = "A classifier trained on other subjects may decide for other reasons."
     ("holds", "agreeing", "passed", "text", "meaning"),
     [
         (16, 20, True, f"{SAME}: 16 of 20 classifiers", "resampled data decide the"),
-        (15, 20, None, f"often the {SAME}: 15 of 20 classifiers", MAY),
-        (10, 20, None, f"often the {SAME}: 10 of 20 classifiers", MAY),
-        (9, 20, False, f"seldom the {SAME}: 9 of 20 classifiers", "this one classifier"),
-        (0, 20, False, f"never the {SAME}: 0 of 20 classifiers", "this one classifier"),
+        (15, 20, None, f"{SAME}: 15 of 20 classifiers", MAY),
+        (10, 20, None, f"{SAME}: 10 of 20 classifiers", MAY),
+        (9, 20, False, f"{SAME}: 9 of 20 classifiers", "this one classifier"),
+        (0, 20, False, f"{SAME}: 0 of 20 classifiers", "this one classifier"),
         (0, 0, None, UNTESTED, MAY),
     ],
 )
@@ -73,7 +73,7 @@ def test_few_refits_do_not_deny_a_difference_that_the_strip_shows(effects, where
         (
             READ,
             True,
-            "which connections does not matter: 20 of 20 random choices",
+            "holds with other connections there: 20 of 20 random choices",
             "Other connections of the same places change the answer too",
         ),
         (

@@ -139,7 +139,7 @@ def parts(*names: str) -> Taxonomy:
         ("Frontal Lobe", "the Frontal Lobe"),
         ("Insula & Cingulate Gyri", "the Insula & Cingulate Gyri"),
         ("Frontal", "Frontal"),
-        ("left Frontal", "left Frontal"),
+        ("left Frontal", "the left Frontal"),
         ("Insula", "the Insula"),
         ("hindbrain", "the hindbrain"),
         ("within", "the within"),
@@ -158,6 +158,14 @@ def parts(*names: str) -> Taxonomy:
 )
 def test_article(name, text) -> None:
     assert with_article(name) == text
+
+
+def test_node_names_have_no_underscores() -> None:
+    names = ["Frontal_Sup_L", "Vermis_1_2", "V1_a"]
+    assert readable(Taxonomy.from_labels("node", names)) == (
+        *("left Frontal Sup", "Vermis 1 2"),
+        "V1_a",  # a code, left as it is
+    )
 
 
 def test_hemispheres_are_spelled_out() -> None:

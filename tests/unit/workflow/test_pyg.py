@@ -214,6 +214,43 @@ def test_the_x_of_a_graph_is_never_ignored(module):
         explain(given, module)
 
 
+def test_a_batch_of_several_graphs_is_refused_and_of_one_is_read(module):
+    from torch_geometric.data import Batch
+
+    oracle = as_oracle(module, features="degree")
+    one, two = data(), data(models.GRAPHS[1])
+    with pytest.raises(InvalidGraphError, match=r"a PyG Batch of 2 graphs.*to_data_list\(\)"):
+        explain(Batch.from_data_list([one, two]), oracle, method="tri")
+    asked = {"method": "tri", "budget": 20}
+    alone = explain(Batch.from_data_list([one]), oracle, **asked)
+    assert alone.edits == explain(one, oracle, **asked).edits
+    other = data(x=one.x + 1)  # its x is checked as that of a Data object
+    with pytest.raises(InvalidParameterError, match="are not those that the classifier was given"):
+        explain(Batch.from_data_list([other]), oracle, **asked)
+
+
+def test_fidelity_keeps_x_and_need_not_show_the_counterfactual(module):
+    """PyTorch Geometric masks edges only: features of the edges are those of the original."""
+    import torch
+    from torch_geometric.explain import fidelity
+
+    given = tensors()
+    seen: list[Any] = []
+
+    class Watched(torch.nn.Module):
+        def forward(self, x, edge_index, batch):
+            seen.append(x.clone())
+            return module(x, edge_index, batch)
+
+    asked = explainer(Watched().eval(), constraints={"only": "remove"}, method="tri")
+    told = asked(**given)
+    assert told.removed_edge_index.numel()
+    seen.clear()
+    fidelity(asked, told)
+    assert seen
+    assert all(torch.equal(x, given["x"]) for x in seen)
+
+
 def test_a_background_may_hold_data_objects(module):
     graphs = [data(g) for g in models.GRAPHS]
     told = explainer(module, background=graphs)(**tensors())

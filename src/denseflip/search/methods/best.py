@@ -21,7 +21,7 @@ from denseflip.errors import check_name
 from denseflip.graph import Codes, Graph
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import OBJECTIVES
-from denseflip.search.claims.verified_claim import Marks, beats, pareto_front
+from denseflip.search.claims.verified_claim import Marks, pareto_front
 from denseflip.search.core.engine import search
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, SharedSession
@@ -397,7 +397,7 @@ def front_of(
     session: BaseSession,
     find: Callable[[Problem, BaseSession], Walk],
 ) -> Walk:
-    """A front that is never worse than the answer without one, which is searched for first.
+    """The answer without a front, which is searched for first, with the front around it.
 
     Parameters
     ----------
@@ -408,7 +408,8 @@ def front_of(
     Returns
     -------
     Walk
-        The answer without a front, unless one of the front is better in every respect.
+        The answer without a front. Its front contains it, even if another answer beats it there:
+        whoever asked for choices also sees what they would have been given without.
     """
     n_notes = len(problem.notes)
     plain = search(problem, replace(plan, front=False), session)  # type: ignore[type-var]
@@ -426,19 +427,14 @@ def front_of(
     if ended is not None and ended.status is Status.FOUND:
         walks += ended.front or (ended,)
     answers = [MemberAnswer.of(problem, walk) for walk in walks]
-    kept = pareto_front([answer.costs for answer in answers])
-    first = 0
-    if 0 not in kept:
-        better = [i for i in kept if beats(answers[i].costs, answers[0].costs)]
-        first = min(better, key=lambda i: (answers[i].walk.in_range is False, answers[i].costs))
-    else:
-        problem.notes[n_notes:] = notes
+    kept = {0, *pareto_front([answer.costs for answer in answers])}
+    problem.notes[n_notes:] = notes
     for walk in walks:
         walk.front = ()
-    chosen = problem.best = walks[first]
-    if len(kept) > 1 or answers[first].is_sentence:
-        chosen.front = tuple(walks[i] for i in kept)
-    return chosen
+    problem.best = plain
+    if len(kept) > 1 or answers[0].is_sentence:
+        plain.front = tuple(walks[i] for i in sorted(kept, key=lambda i: (answers[i].costs, i)))
+    return plain
 
 
 def _counted(n: int, one: str, many: str) -> str:
@@ -449,7 +445,7 @@ _GRAPHS = 4  # graphs of the other class that are mixed, each with the next
 _POINTS = (0.25, 0.5, 0.75)  # shares of the second graph in a mixture
 
 
-def estimate_linearity(probe: Probe, needed_by: str = "best") -> float | None:
+def estimate_linearity(probe: Probe) -> float | None:
     """The share of mixtures of the nearest graphs of the other class that are in it as well.
 
     Takes twelve queries if the background has four such graphs, fewer if it has fewer. None if it
@@ -462,7 +458,7 @@ def estimate_linearity(probe: Probe, needed_by: str = "best") -> float | None:
     if problem.background is None or not len(problem.background):
         return None
     try:
-        _, others = problem.split_background(needed_by)
+        _, others = problem.split_background("best")
     except StopSearch:
         return None
     near = problem.nearest(others)[:_GRAPHS]

@@ -180,7 +180,7 @@ def _as_answer(first: Counterfactual, graph: Graph, label: Label) -> Counterfact
         as_read=None,
         robustness=None,
         plausibility=None,
-        confidence_after=None,
-        weights=(),  # added later by `explain`, which has the oracle
+        confidence_after=None,  # added by `explain`, which has the oracle; so are the weights
+        weights=(),
         notes=("Found during the search for the first answer; its queries are counted there.",),
     )

@@ -167,9 +167,12 @@ def make_plausible(
         problem.note("The budget was spent while the answer was made more plausible.")
     figure = real.figure(candidate.graph, swapped=swapped, most=most)
     if not figure.reached:
+        far = figure.implausible
+        best = "differs from the real graphs of its class, which are all the same"
+        if far is not None:
+            best = f"has {far:.2f} and lies on the way to the nearest real graph of its class"
         problem.note(
-            f"Not reached: max_implausible={most:g} was requested; the best answer found has "
-            f"{figure.implausible:.2f} and lies on the way to the nearest real graph of its class."
+            f"Not reached: max_implausible={most:g} was requested; the best answer found {best}."
         )
     return figure
 

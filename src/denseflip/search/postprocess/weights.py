@@ -1,4 +1,4 @@
-"""The weights of the edits of a result, for a classifier that uses weights."""
+"""What `explain` adds to an answer: its confidence, and the weights of its edits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from denseflip.counterfactual import Counterfactual
+from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import confidences_of
 
 
 def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
@@ -31,3 +33,11 @@ def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
     )
     front = tuple(with_weights(one, oracle) for one in result.front)
     return replace(result, weights=weights, notes=notes, front=front)
+
+
+def complete(answer: Counterfactual, session: BaseSession) -> Counterfactual:
+    """An answer with its confidence and weights, which a flip recorded by the way lacks."""
+    if answer.confidence_after is None:
+        (sure,) = confidences_of(session, answer.counterfactual)
+        answer = replace(answer, confidence_after=sure)
+    return answer if answer.weights else with_weights(answer, session.oracle)

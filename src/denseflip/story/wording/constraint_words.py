@@ -26,6 +26,8 @@ def terms_in_words(result: Counterfactual) -> tuple[str, ...]:
 def constraints_in_words(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The same for constraints in the form of `Constraints.given`.
 
+    >>> constraints_in_words({"freeze": [[3, 7]]}), constraints_in_words({"freeze": [3, 7]})
+    (('leaving the pair of nodes 3 – 7 as it is',), ('leaving node 3 and node 7 as they are',))
     >>> constraints_in_words({"freeze": ["Frontal"], "only": "add"})
     ('leaving Frontal as it is', 'by additions only')
     """
@@ -77,7 +79,7 @@ def _thing(one: Any) -> str:
     if isinstance(one, (list, tuple)) and len(one) == 3:
         return f"{one[1]} – {one[2]}"
     if isinstance(one, (list, tuple)):
-        return f"the pair {one[0]} – {one[1]}"
+        return f"the pair of nodes {one[0]} – {one[1]}"
     text = str(one)
     return f"node {text}" if text.isdecimal() else text
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from denseflip.story.story import Story
 
 #: The heading of a column that says whether sentences are true as read.
-HOLDS = "any such connections would do"
+HOLDS = "holds with other connections"
 #: The mark of a sentence that was not tested on refits.
 UNTESTED = "after retraining: not tested"
 STABLE = 0.8  # share of retrained classifiers from which a sentence is called stable
@@ -72,7 +72,7 @@ def read_mark(story: Story) -> Mark:
     if not test.true:
         return Mark(False, f"it matters which {units}: {tries}", exact)
     meant = f"Other {units} of the same places change the answer too (true as read)."
-    return Mark(True, f"which {units} does not matter: {tries}", meant)
+    return Mark(True, f"holds with other {units} there: {tries}", meant)
 
 
 def range_mark(story: Story) -> Mark:
@@ -137,8 +137,8 @@ def stability_mark(story: Story) -> Mark:
         return Mark(True, figure, meant)
     if 2 * seen.holds >= seen.agreeing:
         meant = f"A classifier trained on other {members} may decide for other reasons."
-        return Mark(None, f"often the {figure}", meant)
+        return Mark(None, figure, meant)
     meant = "It explains this one classifier. Do not read it as a difference between the groups."
     if differing := differing_words(story.reference):
         meant = f"{differing[0].upper()}{differing[1:]}"
-    return Mark(False, f"{'seldom' if seen.holds else 'never'} the {figure}", meant)
+    return Mark(False, figure, meant)

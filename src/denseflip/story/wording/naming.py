@@ -28,18 +28,17 @@ def with_article(name: str) -> str:
     >>> with_article("Frontal Lobe"), with_article("Insula & Cingulate Gyri"), with_article("V1")
     ('the Frontal Lobe', 'the Insula & Cingulate Gyri', 'V1')
     >>> with_article("Frontal"), with_article("left Frontal"), with_article("left isocortex")
-    ('Frontal', 'left Frontal', 'the left isocortex')
+    ('Frontal', 'the left Frontal', 'the left isocortex')
     """
     first = name.split(" ")[0]
     if name.startswith(NODE_PREFIX) or (first.lower() == "the" and " " in name):
         return name
     if first.lower() in _RESERVED:
         return f"the {name}"
-    head, _, rest = name.partition(" ")
-    sided = rest if rest and head.lower() in SIDES.values() else name
+    sided = " " in name and first.lower() in SIDES.values()
     code = len(name) == 1 or any(c.isdigit() for c in name)
-    bare = " " not in sided and not (sided.isalpha() and _NOUN.search(sided))
-    return name if code or bare else f"the {name}"
+    bare = " " not in name and not (name.isalpha() and _NOUN.search(name))
+    return f"the {name}" if sided or not (code or bare) else name
 
 
 def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:

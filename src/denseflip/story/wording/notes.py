@@ -70,8 +70,8 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
         enough = max(_BUDGET, 10 * result.calls)
         used = counted(result.calls, "query was", "queries were")
         first = reached if reached == "time_limit" else f"budget ({used} used; try {enough})"
-        others = f"; if that does not help, loosen {values}" if names else ""
-        return Advice(f"Next: raise {first}{others}.", (reached, *names))
+        others = f"loosen {values} and " if names else ""  # no budget helps if they are too tight
+        return Advice(f"Next: {others}raise {first}.", (*names, reached))
     if names:
         text = f"Next: loosen {values}; if that does not help, use another method."
         return Advice(text, names)
