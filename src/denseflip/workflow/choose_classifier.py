@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from denseflip.classifiers.crossval import evaluate
 from denseflip.classifiers.evaluation import Evaluation
@@ -12,6 +11,7 @@ from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets.base import Dataset
 from denseflip.errors import InvalidParameterError
+from denseflip.story.wording.naming import join_words
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,7 @@ def _rate(
         dataset, preset, regions=regions, repeats=repeats, permutations=permutations, seed=seed
     )
     oracle = fit_oracle(dataset, preset, regions=regions, seed=seed)
-    card: dict[str, Any] = {**oracle.card, "evaluation": evaluation.to_dict()}
-    return RatedClassifier(preset, replace(oracle, card=card), evaluation)
+    return RatedClassifier(preset, oracle.with_card(evaluation=evaluation.to_dict()), evaluation)
 
 
 def _reason(rated: Sequence[RatedClassifier], chosen: RatedClassifier) -> str:
@@ -119,8 +118,7 @@ def _reason(rated: Sequence[RatedClassifier], chosen: RatedClassifier) -> str:
     verb = "is" if good == 1 else "are"
     level = [r.preset for r in rated if _merit(r) == _merit(chosen)]
     if len(level) > 1:
-        names = f"{', '.join(level[:-1])} and {level[-1]}"
-        why = f"{names} are equally accurate, and it is the first of them"
+        why = f"{join_words(level)} are equally accurate, and it is the first of them"
     else:
         why = "the most accurate"
     return (

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from denseflip.counterfactual import Reading
 from denseflip.errors import counted
@@ -66,23 +67,17 @@ class Wording:
 
     def pieces(self, amounts: Sequence[Amount], brackets: Sequence[str] = ()) -> tuple[str, ...]:
         """Every amount separately; the noun only in the first, where it is clear."""
-        texts = written(self.taxonomy, phrases(self.words))
-        joint = contracted(texts)
         ends = brackets or [""] * len(amounts)
         same = self.words.inside == self.words.across
         return tuple(
-            self._piece(
-                amount, self._place(amount.place, texts, joint), end, not (i and same) or self.typed
-            )
+            self._piece(amount, end, first=not (i and same) or self.typed)
             for i, (amount, end) in enumerate(zip(amounts, ends, strict=True))
         )
 
     def items(self, amounts: Sequence[Amount], brackets: Sequence[str]) -> tuple[str, ...]:
         """Every amount as an item of a list, in full."""
-        texts = written(self.taxonomy, phrases(self.words))
-        joint = contracted(texts)
         return tuple(
-            f"{self._plain(amount)} {self._place(amount.place, texts, joint)}".rstrip() + end
+            f"{self._plain(amount)} {self._place(amount.place)}".rstrip() + end
             for amount, end in zip(amounts, brackets, strict=True)
         )
 
@@ -97,7 +92,8 @@ class Wording:
             return self._exchange(amount, where)
         return f"{self._amount(amount, first=True)} {where}"
 
-    def _piece(self, amount: Amount, place: str, end: str, first: bool) -> str:
+    def _piece(self, amount: Amount, end: str, *, first: bool) -> str:
+        place = self._place(amount.place)
         if not self._is_exchange(amount):
             return f"{self._amount(amount, first=first)} {place}".rstrip() + end
         sides = ", ".join(
@@ -164,8 +160,16 @@ class Wording:
     def _apart(self, one: str, other: str) -> str:
         return f"{one} apart" if self.brief else f"{one} apart from {other}"
 
-    def _place(self, place: Place, texts: tuple[str, ...], joint: dict[Place, str]) -> str:
-        a, b = place
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return written(self.taxonomy, phrases(self.words))
+
+    @cached_property
+    def _joint(self) -> dict[Place, str]:
+        return contracted(self._texts)
+
+    def _place(self, place: Place) -> str:
+        (a, b), texts = place, self._texts
         if b is None:
             return f"{'of' if self.reading == 'any' else 'at'} {texts[a]}"
         if self._compound(place):
@@ -176,7 +180,7 @@ class Wording:
             return f"{self.words.within} {texts[a]}"
         if b == len(texts):
             return f"between {texts[a]} and {ALL_REGIONS}"
-        return f"between {joint.get(place) or f'{texts[a]} and {texts[b]}'}"
+        return f"between {self._joint.get(place) or f'{texts[a]} and {texts[b]}'}"
 
 
 def _sides(amount: Amount) -> list[tuple[int, bool]]:

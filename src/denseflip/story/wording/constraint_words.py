@@ -6,25 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from denseflip.counterfactual import Counterfactual, Label
+from denseflip.story.wording.naming import join_words
 
 _FEW = 6  # frozen items that are named; of more only the number
 _STATIC = ("freeze", "only", "allowed", "allow_seen", "degree_bounds")
 
 
-def terms_in_words(result: Counterfactual) -> tuple[str, ...]:
-    """Describe each constraint of a result in a few words; empty if there are none.
-
-    >>> from denseflip import Graph, explain
-    >>> g = Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)])
-    >>> terms = {"freeze": [3], "only": "remove", "max_edits": 2}
-    >>> terms_in_words(explain(g, lambda a: int(a[0, 1]), "tri", constraints=terms))
-    ('leaving node 3 as it is', 'by removals only', 'with at most 2 edits')
-    """
-    return constraints_in_words(result.constraints)
-
-
 def constraints_in_words(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The same for constraints in the form of `Constraints.given`.
+    """Each constraint of `Constraints.given` in a few words; empty if there are none.
 
     >>> constraints_in_words({"freeze": [[3, 7]]}), constraints_in_words({"freeze": [3, 7]})
     (('leaving the pair of nodes 3 – 7 as it is',), ('leaving node 3 and node 7 as they are',))
@@ -42,7 +31,7 @@ def bound_to_some(result: Counterfactual) -> bool:
 
 def terms_note(result: Counterfactual) -> str | None:
     """The constraints in a sentence; None if there are none."""
-    words = terms_in_words(result)
+    words = constraints_in_words(result.constraints)
     if not words:
         return None
     kept = " The answer satisfies them." if result.found else ""
@@ -69,8 +58,7 @@ def _frozen(value: Any) -> str:
     names = [_thing(one) for one in value[:_FEW]]
     if len(value) > len(names):
         names.append(f"{len(value) - len(names):,} more")
-    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    return f"leaving {listed} as {'they are' if len(names) > 1 else 'it is'}"
+    return f"leaving {join_words(names)} as {'they are' if len(names) > 1 else 'it is'}"
 
 
 def _thing(one: Any) -> str:
