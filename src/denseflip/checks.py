@@ -6,16 +6,9 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-from denseflip.errors import (
-    DenseflipError,
-    InvalidParameterError,
-    shown,
-)
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from denseflip.errors import DenseflipError, InvalidParameterError, shown
 
 LARGEST = 10**100  # largest whole number that is read; Python cannot print one of 5,000 digits
 STORE, STORE_HEAD = "store", "store.json"  # of a resumable run, in its output folder

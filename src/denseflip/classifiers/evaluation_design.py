@@ -111,9 +111,6 @@ class RefitRecipe(Recipe):
 
     dataset: Dataset
     refit: Callable[[Dataset], Any]
-    grid: tuple[None, ...] = (None,)
-    default: None = None
-    parameter: str = ""
 
     def estimator(self, value: None) -> Any:
         """Raises: the oracle trains itself."""

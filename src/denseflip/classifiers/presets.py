@@ -86,8 +86,6 @@ PRESET_WORDS = {
 _RECIPES: dict[str, Recipe] = {
     "spectral": NeighboursRecipe(),
     "edges": LinearSvmRecipe(),
-    "regions": LogisticRecipe(scaled=True),
-    "degrees": LogisticRecipe(scaled=True),
 }
 
 

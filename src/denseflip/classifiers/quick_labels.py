@@ -18,6 +18,7 @@ import numpy.typing as npt
 from denseflip.classifiers.heads import NeighbourHead
 from denseflip.classifiers.spectral import STACK_BELOW, SpectralFeatures, scales_of
 from denseflip.graph import Graph
+from denseflip.graph.density import count_components
 
 Single = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float64]
@@ -123,7 +124,7 @@ class QuickLabels:
             isolated = n - int(np.count_nonzero(degree))
             left_out = isolated + (isolated < n)
             if values.searchsorted(_NEARLY_ZERO) > left_out:  # … and perhaps more
-                left_out = _count_components(graph)
+                left_out = count_components(graph)
         row = np.zeros(features.width)
         features.put(row, values[left_out:])
         return row
@@ -164,9 +165,3 @@ class QuickLabels:
             spread = -root.to_adjacency(np.float32)
             known = self._root = (root, spread, -spread.sum(axis=1, dtype=np.float64))
         return known
-
-
-def _count_components(graph: Graph) -> int:
-    from scipy.sparse.csgraph import connected_components
-
-    return int(connected_components(graph.to_sparse(), directed=False, return_labels=False))

@@ -37,9 +37,9 @@ class Recipe(ABC):
     default : the setting used if there are too few graphs to select one.
     """
 
-    parameter: str
-    grid: Sequence[Any]
-    default: Any
+    parameter: str = ""
+    grid: Sequence[Any] = (None,)
+    default: Any = None
 
     @abstractmethod
     def estimator(self, value: Any) -> Any:
@@ -210,9 +210,6 @@ class EstimatorRecipe(Recipe):
     """Any scikit-learn estimator as given; it may select its own settings."""
 
     given: Any
-    grid: tuple[None, ...] = (None,)
-    default: None = None
-    parameter: str = ""
 
     def estimator(self, value: None) -> Any:
         """An unfitted copy."""

@@ -250,7 +250,8 @@ def _fit_function(dataset: Dataset, classifier: Any) -> Fit | None:
         return lambda at: classifier(resample(dataset, at))
     if isinstance(classifier, WeightedOracle):  # it knows the weights of its own graphs only
         return None
-    if not (isinstance(classifier, (str, FittedOracle)) or _can_train(classifier)):
+    known = isinstance(classifier, (str, FittedOracle)) or is_estimator(classifier)
+    if not (known or callable(getattr(classifier, "refit", None))):
         return None
     design = design_of(dataset, classifier, None, None, None, None)
     if not isinstance(design, Design):
@@ -280,10 +281,6 @@ def _setting(dataset: Dataset, classifier: Any, design: Design, rows: Matrix) ->
             return chosen[design.recipe.parameter]
     with single_thread():
         return select_setting(dataset, design, rows)
-
-
-def _can_train(classifier: Any) -> bool:
-    return is_estimator(classifier) or callable(getattr(classifier, "refit", None))
 
 
 def resample(dataset: Dataset, at: Positions) -> Dataset:
@@ -388,7 +385,7 @@ def refits_folder(path: Path) -> Path:
     return path.with_name(f"{path.stem}-refits")
 
 
-def save_refits(refits: Refits, path: Path, *, force: bool = False) -> Path:
+def save_refits(refits: Refits, path: Path) -> Path:
     """Save refits beside the file of their classifier; return the folder.
 
     Files of refits that were there are replaced; other files stay.
@@ -399,7 +396,7 @@ def save_refits(refits: Refits, path: Path, *, force: bool = False) -> Path:
         old.unlink()
     for number, refit in enumerate(refits, 1):
         assert isinstance(refit, FittedOracle)
-        refit.save(folder / f"refit-{number:03d}{SUFFIX}", force=force)
+        refit.save(folder / f"refit-{number:03d}{SUFFIX}")
     return folder
 
 

@@ -225,7 +225,7 @@ def _refit(data: Dataset, oracle: Any, n: int, target: Path) -> Path:
     from denseflip.classifiers.refits import make_refits, save_refits
 
     _say(f"Training it again {_times(n)} on resampled data …")
-    return save_refits(make_refits(data, oracle, n), target, force=True)
+    return save_refits(make_refits(data, oracle, n), target)
 
 
 def _trainer(preset: str) -> Trainer | None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from denseflip.graph.core import Graph
 from denseflip.graph.nodes import Nodes
-from denseflip.graph.pairs import Codes
+from denseflip.graph.pairs import Codes, mixed
 
 Ints = npt.NDArray[np.int64]
 Colours = npt.NDArray[np.uint64]
@@ -32,7 +32,7 @@ def node_colours(graph: Graph, nodes: Nodes | None = None) -> Colours:
     if nodes is not None:
         for taxonomy, labels in nodes.regions.items():
             known = {label: _hash(f"{taxonomy}\n{label}") for label in set(labels)}
-            colours = _mix(colours + np.array([known[x] for x in labels], dtype=np.uint64))
+            colours = mixed(colours + np.array([known[x] for x in labels], dtype=np.uint64))
     u, v = np.divmod(graph.codes, max(n, 1))
     distinct = -1
     for _ in range(_ROUNDS):
@@ -42,10 +42,10 @@ def node_colours(graph: Graph, nodes: Nodes | None = None) -> Colours:
         distinct = found
         # Sums wrap around, so they do not depend on the order of the neighbours.
         near = np.zeros(n, dtype=np.uint64)
-        mixed = _mix(colours)
-        np.add.at(near, u, mixed[v])
-        np.add.at(near, v, mixed[u])
-        colours = _mix(colours * np.uint64(3) + _mix(near))
+        around = mixed(colours)
+        np.add.at(near, u, around[v])
+        np.add.at(near, v, around[u])
+        colours = mixed(colours * np.uint64(3) + mixed(near))
     return colours
 
 
@@ -74,12 +74,3 @@ def pair_places(codes: Codes, places: Ints) -> Codes:
 
 def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
-
-
-def _mix(values: Colours) -> Colours:
-    """Hash 64-bit numbers (the finaliser of splitmix64, which is a bijection)."""
-    out = values + np.uint64(0x9E3779B97F4A7C15)
-    out = (out ^ (out >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    out = (out ^ (out >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Colours = out ^ (out >> np.uint64(31))
-    return mixed

@@ -79,6 +79,11 @@ def _listed(pairs: Iterable[Iterable[int]], source: str) -> list[tuple[int, ...]
     return listed
 
 
+def ordered(u: int, v: int) -> Pair:
+    """A pair with its smaller number first."""
+    return (u, v) if u <= v else (v, u)
+
+
 def decode(codes: Codes, n_nodes: int) -> list[Pair]:
     """Pair codes back to ``(u, v)`` tuples."""
     low, high = np.divmod(codes, max(n_nodes, 1))
@@ -140,8 +145,8 @@ def key_of(codes: Sequence[int] | Codes, *, salt: int = 0) -> int:
             key ^= _word(code, salt)
         return key
     assert isinstance(codes, np.ndarray)
-    high = _mixed(codes.astype(np.uint64) + np.uint64(salt << _SALT))
-    return int(np.bitwise_xor.reduce(high)) << 64 | int(np.bitwise_xor.reduce(_mixed(high)))
+    high = mixed(codes.astype(np.uint64) + np.uint64(salt << _SALT))
+    return int(np.bitwise_xor.reduce(high)) << 64 | int(np.bitwise_xor.reduce(mixed(high)))
 
 
 @lru_cache(maxsize=1 << 18)
@@ -157,7 +162,8 @@ def _mix(z: int) -> int:
     return z ^ (z >> 31)
 
 
-def _mixed(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mixed(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Hash 64-bit numbers (a round of SplitMix64, which is a bijection)."""
     z = z + np.uint64(_GOLDEN)  # 64-bit integers wrap around, as intended
     z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX_A)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX_B)

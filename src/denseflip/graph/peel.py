@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from denseflip.graph.cliques import Check, Neighbours
-from denseflip.graph.pairs import Pair
+from denseflip.graph.pairs import Pair, ordered
 from denseflip.graph.relaxed_cliques import Dense
 
 _FLOW_LIMIT = 2**31 - 1  # SciPy's flows are 32-bit integers
@@ -85,7 +85,7 @@ def truss_numbers(
             near[u].discard(v)
             near[v].discard(u)
             for w in near[u] & near[v]:
-                for other in (_pair(u, w), _pair(v, w)):
+                for other in (ordered(u, w), ordered(v, w)):
                     if support[other] > s:
                         support[other] -= 1
                         levels[support[other]].append(other)
@@ -108,7 +108,7 @@ def truss_at(
     if not neighbours[node]:
         return None
     numbers = truss_numbers(nodes, neighbours, check=check)
-    at_node = {_pair(node, w): numbers[_pair(node, w)] for w in neighbours[node]}
+    at_node = {ordered(node, w): numbers[ordered(node, w)] for w in neighbours[node]}
     k = max(at_node.values()) if k is None else k
     starts = sorted(pair for pair, number in at_node.items() if number >= k)
     found = []
@@ -131,7 +131,7 @@ def _over_triangles(
     while edge:
         u, v = edge.pop()
         for w in neighbours[u] & neighbours[v]:
-            one, two = _pair(u, w), _pair(v, w)
+            one, two = ordered(u, w), ordered(v, w)
             if numbers[one] >= k and numbers[two] >= k:
                 new = {one, two} - seen
                 seen |= new
@@ -233,7 +233,3 @@ def _peeled(near: Mapping[int, AbstractSet[int]]) -> tuple[AbstractSet[int], int
         if edges * best[1] > best[0] * len(degree):
             best, at = (edges, len(degree)), len(gone)
     return set(near).difference(gone[:at]), best[0]
-
-
-def _pair(u: int, v: int) -> Pair:
-    return (u, v) if u < v else (v, u)

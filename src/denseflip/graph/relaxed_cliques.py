@@ -14,8 +14,7 @@ from fractions import Fraction
 from math import ceil
 
 from denseflip.graph.cliques import Check, Neighbours
-from denseflip.graph.density import two_hop
-from denseflip.graph.pairs import Pair
+from denseflip.graph.pairs import Pair, ordered
 
 _CHECK_EVERY = 64  # branches between two checks of the time
 
@@ -93,7 +92,7 @@ def largest_lacking(
     >>> largest_lacking(0, square, plex_need(2)).nodes
     (0, 1, 2, 3)
     """
-    order, near = _masks(node, neighbours)
+    order, near = _masks(node, neighbours, 2)
     n = len(order)
     needed = [0, *map(need, range(1, n + 2))]
     most = _largest_by_degree(needed, n)  # for each degree, the largest set for which it is enough
@@ -154,7 +153,7 @@ def lack_no_more(nodes: Sequence[int], neighbours: Neighbours, may_lack: int) ->
                 lacks[u] += 1
                 lacks[v] += 1
             else:
-                new.append((u, v) if u < v else (v, u))
+                new.append(ordered(u, v))
     return sorted(new)
 
 
@@ -179,7 +178,7 @@ def join_at_least(nodes: Sequence[int], neighbours: Neighbours, least: int) -> l
 
     def join(i: int, j: int) -> None:
         u, v = nodes[i], nodes[j]
-        new.append((u, v) if u < v else (v, u))
+        new.append(ordered(u, v))
         for end, other in ((i, v), (j, u)):
             if end in met:
                 met[end].add(other)
@@ -267,9 +266,12 @@ def first_to_join(
     return first
 
 
-def _masks(node: int, neighbours: Neighbours) -> tuple[list[int], list[int]]:
-    """The nodes within two steps, the node itself first, and their neighbours as bit sets."""
-    around = two_hop(node, neighbours)
+def _masks(node: int, neighbours: Neighbours, k: int) -> tuple[list[int], list[int]]:
+    """The nodes within k steps, the node itself first, and their neighbours as bit sets."""
+    around, edge = {node}, {node}
+    for _ in range(k):
+        edge = set().union(*(neighbours[v] for v in edge)) - around
+        around |= edge
     order = [node, *sorted(around - {node})]
     bit = {v: 1 << i for i, v in enumerate(order)}
     return order, [sum(bit[w] for w in neighbours[v] if w in bit) for v in order]
@@ -382,9 +384,7 @@ def largest_club(
     >>> largest_club(0, five_in_a_ring_and_a_tail).nodes
     (0, 1, 2, 3, 4)
     """
-    order = _ball(node, neighbours, k)
-    bit = {v: 1 << i for i, v in enumerate(order)}
-    near = [sum(bit[w] for w in neighbours[v] if w in bit) for v in order]
+    order, near = _masks(node, neighbours, k)
     best = _grown_club(1 | near[0], near, k)
     size = best.bit_count()
     stack = [(1, (1 << len(order)) - 2)]
@@ -421,7 +421,7 @@ def largest_club(
     return Dense(tuple(sorted(order[u] for u in _bits(best))), exact=exact)
 
 
-def star(nodes: Sequence[int], neighbours: Neighbours) -> list[tuple[int, int]]:
+def star(nodes: Sequence[int], neighbours: Neighbours) -> list[Pair]:
     """Pairs to add so that the node with most neighbours is joined with all the others.
 
     >>> star([0, 1, 2, 3], [{1}, {0, 2}, {1}, set()])
@@ -430,16 +430,7 @@ def star(nodes: Sequence[int], neighbours: Neighbours) -> list[tuple[int, int]]:
     members = set(nodes)
     hub = max(nodes, key=lambda u: len(neighbours[u] & members))
     lacking = members - neighbours[hub] - {hub}
-    return sorted((min(hub, v), max(hub, v)) for v in lacking)
-
-
-def _ball(node: int, neighbours: Neighbours, k: int) -> list[int]:
-    """Nodes within k steps: the node itself, then the others ascending."""
-    seen, edge = {node}, {node}
-    for _ in range(k):
-        edge = set().union(*(neighbours[v] for v in edge)) - seen
-        seen |= edge
-    return [node, *sorted(seen - {node})]
+    return sorted(ordered(hub, v) for v in lacking)
 
 
 def _reach(members: int, near: Sequence[int], k: int) -> dict[int, int]:

@@ -122,7 +122,6 @@ def whatif_data(
     oracle: Any,
     *,
     regions: Taxonomy | None = None,
-    target: Label | None = None,
     story: Story | None = None,
 ) -> dict[str, Any] | None:
     """Return plain data for ``whatif.js``; None if the graph has too many nodes for a page.
@@ -133,7 +132,6 @@ def whatif_data(
     oracle : the classifier. If it is linear in the edges (`pair_table`), its weights are included;
         otherwise ``model`` is None, and a server must be queried.
     regions : the regions of the places; by default the story's, else the first.
-    target : the class that "typical" refers to; by default the story's, else any other.
     story : an explanation to start from: the panel opens with its claim, in its reading.
         Connections that its constraints forbid to change are not drawn.
     """
@@ -149,8 +147,8 @@ def whatif_data(
         regions = spoken
     if regions is None and nodes is not None and nodes.regions:
         regions = nodes.taxonomy()
-    if target is None and story is not None and story.result.found:
-        target = story.claim.label
+    # The class that "typical" refers to; None for any other than that of the graph.
+    target = story.claim.label if story is not None and story.result.found else None
     background = None if subject.background is None else Background.of(subject.background)
     sides = None if not background else Sides.of_background(background, session, before, target)
     terms = None if story is None else constraints_of(story.result, story.nodes, background)[0]

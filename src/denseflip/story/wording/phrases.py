@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from denseflip.graph import Taxonomy
+from denseflip.graph.pairs import ordered
 from denseflip.search.claims.claim import ALL_REGIONS, Amount, Place
 from denseflip.story.wording.naming import join_words, written
 from denseflip.story.wording.vocabulary import Vocabulary
@@ -48,8 +49,8 @@ class Group:
         if self.kind == "at":
             return tuple((a, None) for a in regions)
         if self.star:
-            return tuple(_cell(regions[0], b) for b in regions[1:])
-        return tuple(_cell(a, b) for i, a in enumerate(regions) for b in regions[i + 1 :])
+            return tuple(ordered(regions[0], b) for b in regions[1:])
+        return tuple(ordered(a, b) for i, a in enumerate(regions) for b in regions[i + 1 :])
 
 
 def group(places: Sequence[Place]) -> tuple[Group, ...]:
@@ -154,10 +155,6 @@ def _say(group: Group, texts: tuple[str, ...]) -> str:
 
 
 # ---- grouping -----------------------------------------------------------------------------
-
-
-def _cell(a: int, b: int) -> tuple[int, int]:
-    return (a, b) if a <= b else (b, a)
 
 
 def _take(left: dict[int, set[int]], group: Group) -> None:
