@@ -35,6 +35,11 @@ class DrawCount:
     draws: int
     flips: int
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.flips <= self.draws:
+            msg = f"flips must be from 0 to draws ({self.draws}); got {self.flips}."
+            raise InvalidParameterError(msg)
+
     @property
     def share(self) -> float | None:
         """Share of the draws that flip; None without draws."""
@@ -98,9 +103,7 @@ class AsRead(
             ("reading", self.reading, get_args(Reading)),
         ):
             check_choice(name, value, known)
-        if not 0 <= self.flips <= self.draws:
-            msg = f"flips must be from 0 to draws ({self.draws}); got {self.flips}."
-            raise InvalidParameterError(msg)
+        super().__post_init__()
 
     @property
     def interval(self) -> tuple[float, float]:

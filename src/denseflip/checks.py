@@ -28,15 +28,8 @@ def visible(text: str, *, lines: bool = False) -> str:
     """Replace control characters and invisible characters by their escape codes.
 
     Names from files pass through here when they are read, so terminals, pages and files can show
-    them safely. Letters of all scripts stay as they are.
+    them safely. Letters of all scripts stay as they are, and with ``lines`` breaks and tabs too.
 
-    Parameters
-    ----------
-    text : a name, or several lines.
-    lines : whether to keep line breaks and tabs.
-
-    Examples
-    --------
     >>> print(visible("left\\x1b[31m \\u202egnp.exe"))
     left\\x1b[31m \\u202egnp.exe
     """
@@ -88,14 +81,6 @@ def check_file_name(
 ) -> str:
     """Return the name, or raise if it is not a valid file name on every operating system.
 
-    Parameters
-    ----------
-    name : the name, without a folder.
-    what : what the name belongs to, for the message: ``"The id"``.
-    error : the class of the error to raise.
-
-    Examples
-    --------
     >>> check_file_name("../elsewhere", "The id")
     Traceback (most recent call last):
     denseflip.errors.InvalidParameterError: The id '../elsewhere' cannot be a file name: it ...
@@ -137,11 +122,7 @@ def check_new_file(
 ) -> Path:
     """Return the path of a file to write, or raise, before any work is done, if it is not allowed.
 
-    Parameters
-    ----------
-    path : the file.
-    force : whether to overwrite a file that exists.
-    error : the class of the error to raise.
+    Overwriting a file is allowed with ``force``.
     """
     target = Path(path)
     if target.is_dir():
@@ -171,16 +152,8 @@ def check_new_folder(
 ) -> Path:
     """Return the path of an output folder, or raise, before any work is done, if it is not allowed.
 
-    A folder is allowed if it does not exist, if it is empty, if it holds a run that can be
-    continued, or with ``force``.
-
-    Parameters
-    ----------
-    path : the folder.
-    force : whether to write into a folder with other content.
-    resumable : whether the run keeps its results in the subfolder `STORE`, so that it can continue
-        an earlier run.
-    error : the class of the error to raise.
+    A folder is allowed if it does not exist, if it is empty, or with ``force``. A ``resumable`` run
+    keeps its results in the subfolder `STORE`; it may continue an earlier run.
     """
     target = Path(path)
     if target.exists() and not target.is_dir():

@@ -20,12 +20,7 @@ def whole_file(path: str | Path, *, sync: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing that gets its name only when it is complete.
 
     A reader never sees an incomplete file. After an error, a full disk or a kill, the previous
-    file is still there.
-
-    Parameters
-    ----------
-    path : the path; its folder must exist.
-    sync : whether the file must survive a power failure.
+    file is still there. With ``sync``, the file survives a power failure.
     """
     target = Path(path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -62,12 +57,8 @@ def try_lock(handle: IO[Any]) -> bool:
     """Lock an open file; False if it is locked through another open file.
 
     The lock ends when the file is closed or the process ends. On Windows, other processes cannot
-    read a locked file, so keep the content elsewhere.
-
-    Raises
-    ------
-    OSError
-        If the file system does not support locks, as some network disks.
+    read a locked file, so keep the content elsewhere. Some network disks do not support locks; then
+    it raises the ``OSError``.
     """
     try:
         try:

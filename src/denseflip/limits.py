@@ -81,13 +81,7 @@ def allow(size: str | int) -> Iterator[None]:
 
 
 def check_size(needed: float, what: str) -> None:
-    """Raise if something would need more bytes than the limit.
-
-    Raises
-    ------
-    TooLargeError
-        With the size, the limit, and how to raise the limit.
-    """
+    """Raise a `TooLargeError` if something would need more bytes than the limit."""
     limit = max_size()
     if needed > limit:
         enough = f"{max(1, -(-int(min(needed, 1e18)) // 10**9))}GB"
@@ -125,11 +119,6 @@ def open_zip(source: Path | bytes, where: str) -> Iterator[zipfile.ZipFile]:
     """Open an archive, unless the list of its members would exceed the limit.
 
     Members are counted before Python lists them. `check_zip` checks their unpacked size.
-
-    Raises
-    ------
-    TooLargeError
-        If the archive has too many members.
     """
     with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
         n_members = _count_members(file)
@@ -150,10 +139,7 @@ def _count_members(file: IO[bytes]) -> int:
 def check_zip(archive: zipfile.ZipFile, where: str) -> int:
     """The unpacked size of an archive in bytes; raises if it is too large or cannot be read.
 
-    Raises
-    ------
-    TooLargeError, FileFormatError
-        Before anything is unpacked.
+    Nothing is unpacked before.
     """
     members = archive.infolist()
     names = [member.filename for member in members]
@@ -182,11 +168,8 @@ def check_zip(archive: zipfile.ZipFile, where: str) -> int:
 def reading(source: Path, what: str, remedy: str) -> Iterator[None]:
     """Turn every error while a file is read, except `TooLargeError`, into a `FileFormatError`.
 
-    Parameters
-    ----------
-    source : the file; the message starts with it.
-    what : what it should be: ``"a denseflip data set"``.
-    remedy : the end of the message for a file that is damaged or of another kind.
+    ``what`` is what the file should be: ``"a denseflip data set"``. ``remedy`` ends the message for
+    a file that is damaged or of another kind.
     """
     if not source.is_file():
         msg = f"{source}: there is no such file."

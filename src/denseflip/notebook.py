@@ -37,16 +37,9 @@ def html_table(
 ) -> str:
     """A small table as HTML, with all text escaped.
 
-    Parameters
-    ----------
-    title : the text above the table.
-    columns : the column headers; if empty, the first cell of each row is its header.
-    rows : the cells. Only the first `ROWS` rows are shown.
-    total : the total number of rows, if ``rows`` does not hold all.
-    notes : texts below the table.
+    Only the first `ROWS` rows are shown; ``total`` is the number of rows if ``rows`` does not hold
+    all. Without ``columns``, the first cell of each row is its header.
 
-    Examples
-    --------
     >>> "a &amp; b" in html_table("Letters", ("name",), [("a & b",)])
     True
     """
@@ -93,12 +86,6 @@ class NotebookBar:
 
     A nested bar shows nothing, so a run of many steps has one bar.
 
-    Parameters
-    ----------
-    what : the activity, for example ``"Explaining"``.
-
-    Examples
-    --------
     >>> with NotebookBar("Explaining") as bar:
     ...     bar(3, 16)
     """
@@ -183,12 +170,7 @@ def _time(seconds: float) -> str:
 
 
 def with_bar(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a function that takes ``progress``: in notebooks it gets a bar by default.
-
-    Parameters
-    ----------
-    what : as in `NotebookBar`.
-    """
+    """Decorate a function that takes ``progress``: in notebooks it gets a bar by default."""
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(function)

@@ -346,9 +346,7 @@ Request.__doc__ = documented(
 def list_options(*, python: bool = False) -> dict[str, Option]:
     """Every option by its flat name, in the order of the fields.
 
-    Parameters
-    ----------
-    python : include the options that only Python can pass (``allowed``, ``predicate``).
+    Those that only Python can pass (``allowed``, ``predicate``) are included with ``python``.
     """
     out: dict[str, Option] = {}
     for f in fields(Request):
@@ -373,11 +371,8 @@ def takes_request(
     """Let a function with a parameter ``request`` take the fields of a request by name.
 
     The function is called with one `Request`. Its signature and its docstring (the line
-    ``{options}``) list the fields, ``method`` in the place of ``request`` and all others by name.
-
-    Parameters
-    ----------
-    without : fields that this function does not take.
+    ``{options}``) list the fields, except those in ``without``: ``method`` in the place of
+    ``request`` and all others by name.
     """
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:

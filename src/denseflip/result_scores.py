@@ -38,11 +38,6 @@ class Robustness(
     draws: int
     flips: int
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.flips <= self.draws:
-            msg = f"flips must be from 0 to draws ({self.draws}); got {self.flips}."
-            raise InvalidParameterError(msg)
-
     @property
     def reached(self) -> bool:
         """Whether the requested share was reached."""

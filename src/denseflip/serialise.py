@@ -128,14 +128,8 @@ def write(value: Any) -> dict[str, Any]:
 def read(kind: type[T], data: Any, named: str = "") -> T:
     """Read plain data as a value of a type, with the checks of `Serialisable.from_dict`.
 
-    Parameters
-    ----------
-    kind : a class or another type annotation: ``int``, ``tuple[str, ...]`` …
-    data : the data read from JSON.
-    named : what the data should be, for messages; by default the name in the class's form.
+    ``named`` is what the data should be, for messages; by default the name in the class's form.
 
-    Examples
-    --------
     >>> read(tuple[int, ...], [1, 2.5], "a list of counts")
     Traceback (most recent call last):
     denseflip.errors.FileFormatError: Not a list of counts: [1] must be a whole number; got 2.5.

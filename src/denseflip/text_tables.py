@@ -36,19 +36,9 @@ def is_missing(text: str) -> bool:
 def read_cells(path: Path) -> list[Line]:
     """The rows of a table of text, each with its line in the file, counted from 1.
 
-    Empty rows, lines that start with ``#``, and columns that are empty in every row are left out.
-
-    Parameters
-    ----------
-    path : a text file in UTF-8 or UTF-16 whose cells are separated by tabs, commas, semicolons or,
-        if there are none of these, blanks; or an Excel file (``.xlsx``) with one sheet.
-
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be read, or has no rows.
-    MissingExtraError
-        If it is an Excel file, and openpyxl is not installed.
+    A text file is in UTF-8 or UTF-16, its cells separated by tabs, commas, semicolons or, if there
+    are none of these, blanks. An Excel file (``.xlsx``) has one sheet. Empty rows, lines that start
+    with ``#``, and columns that are empty in every row are left out.
     """
     suffix = path.suffix.lower()
     if suffix in _OTHER_SHEETS:

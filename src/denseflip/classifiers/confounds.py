@@ -76,24 +76,10 @@ class Confounds:
 def read_confounds(
     dataset: Dataset, columns: Sequence[str] | str, *, site: str | None = None, folds: int = 2
 ) -> Confounds:
-    """Read and check the confounds of a data set.
+    """Read and check the confounds of a data set, which are columns of its subject table.
 
-    Parameters
-    ----------
-    dataset : a data set with a subject table.
-    columns : their names; a text is split at commas.
-    site : which column is the site, by default recognised by its name. It is also a confound.
-    folds : of the cross-validation; the confounds need fewer columns than a training part has
-        graphs.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such column; the message lists similar names.
-    InvalidParameterError
-        If a column is the same for all graphs, or there are more confounds than graphs to fit them.
-    DatasetError
-        If values are missing.
+    The site is also a confound; by default it is recognised by its name. All columns must be known,
+    complete and vary between graphs, and be fewer than the graphs of a training part.
     """
     names = [name for name in dict.fromkeys(column_names(columns)) if name]
     if site is not None and site not in names:
@@ -286,11 +272,8 @@ def judge_aware(
 ) -> Aware:
     """Evaluate a recipe with regard to confounds, on the folds of the plain evaluation.
 
-    Parameters
-    ----------
-    recipe, rows, y, runs : what is evaluated, and how.
-    regressed : whether the rows are features from which the confounds can be regressed out.
-    tick : called after every repeat and permutation.
+    ``regressed`` says whether the rows are features from which confounds can be regressed out;
+    ``tick`` is called after every repeat and permutation.
     """
     turned = few_columns(recipe, rows) if regressed else rows
     coded = confounds.coded if regressed else np.zeros((len(y), 0))

@@ -33,12 +33,8 @@ def design_of(
 ) -> Design | Oracle:
     """How to retrain the given classifier, or the oracle if it cannot be retrained.
 
-    Parameters
-    ----------
-    dataset : the data set to evaluate on.
-    given : the name of a preset; a scikit-learn estimator; a classifier of `fit_oracle`; an oracle
-        that offers ``refit(dataset)``; any other oracle or function; None.
-    preset, features, estimator, regions : as in `fit_oracle`, if `given` is not an oracle.
+    ``given`` is the classifier as in `evaluate`; the others are as in `fit_oracle`, if it is not an
+    oracle.
     """
     if given is None or isinstance(given, str):
         if given is not None and preset is not None:
@@ -149,11 +145,6 @@ def answers_of(oracle: Oracle, dataset: Dataset, graphs: Sequence[Graph]) -> Pos
 
     Its labels may be the data set's own (0, 1 …) or the names of its classes. If the oracle has the
     same class names as the data set, its labels are matched by these names.
-
-    Raises
-    ------
-    InvalidParameterError
-        If an answer is neither.
     """
     answers = [answer.label for answer in Session(oracle).query_all(graphs)]
     names = dataset.class_names

@@ -59,14 +59,6 @@ class _Base:
 class PairScores:
     """The scores of a linear head on pairwise features, and which decisions are certain.
 
-    Parameters
-    ----------
-    head : linear scores.
-    features : what the head receives of a graph.
-    n_nodes : number of nodes of the graphs.
-
-    Examples
-    --------
     >>> from denseflip.classifiers.features import EdgeFeatures
     >>> head = LinearHead(np.array([[1.0, -2.0, 3.0]]), np.array([-0.5]))
     >>> pairs = PairScores(head, EdgeFeatures(), 3)  # weights of (0, 1), (0, 2) and (1, 2)

@@ -238,14 +238,9 @@ def select_setting(
 def fit_rows(
     dataset: Dataset, design: Design, rows: Matrix, at: Positions, value: Any
 ) -> FittedOracle:
-    """Train a design with a given setting on some graphs of a data set.
+    """Train a design with a given setting on the graphs at some positions of a data set.
 
-    Parameters
-    ----------
-    dataset, design : the data, and what is to be trained.
-    rows : the features of all graphs.
-    at : the positions of the graphs to train on; a graph may occur several times.
-    value : the setting.
+    ``rows`` are the features of all its graphs. A position may occur several times.
     """
     trained = design.recipe.fit(value, rows[at], dataset.label_array()[at])
     card = _card(dataset, design, trained, value)

@@ -45,13 +45,7 @@ def error_of(n_nodes: int) -> float:
 
 
 class QuickLabels:
-    """Positions of classes that single precision is sure of.
-
-    Parameters
-    ----------
-    features : the spectral features.
-    head : the vote of the nearest training rows.
-    """
+    """Positions of classes that single precision is sure of."""
 
     def __init__(self, features: SpectralFeatures, head: NeighbourHead) -> None:
         self.features, self.head = features, head

@@ -177,12 +177,6 @@ def known_refits(
     One refit is trained first. The others are trained only if all of them together cost no more
     than this many seconds. Refits are kept as long as the classifier is in memory. Refits that were
     saved beside the file of a classifier are read, whatever they cost.
-
-    Parameters
-    ----------
-    dataset : the data set that the classifier was trained on; None if there is none.
-    oracle : the classifier.
-    seconds : the largest cost.
     """
     oracle = getattr(oracle, "oracle", oracle)  # an oracle may be wrapped to measure its time
     if not isinstance(oracle, FittedOracle):

@@ -215,13 +215,8 @@ def scales_of(degree: Codes | Matrix, *, self_loops: bool) -> tuple[Matrix, Matr
 def fill_laplacians(stack: Matrix, graphs: Sequence[Graph], *, self_loops: bool) -> None:
     """Write ``I - D^-1/2 A D^-1/2`` of each graph into a matrix of the stack.
 
-    The diagonal and the lower triangle are filled, and zeros above.
-
-    Parameters
-    ----------
-    stack : array of shape (k, n * n).
-    graphs : k graphs with n nodes.
-    self_loops : use ``A + I`` instead of ``A``.
+    The stack has shape (k, n * n) for k graphs with n nodes. The diagonal and the lower triangle
+    are filled, and zeros above.
     """
     start = 0
     for _, run in groupby(graphs, key=lambda graph: id(graph.root)):

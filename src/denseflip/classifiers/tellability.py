@@ -300,19 +300,11 @@ def _held_out(y: Positions, wanted: int, rng: np.random.Generator) -> Iterator[i
 
 
 def prefer(judged: Sequence[tuple[Evaluation, Tellability]]) -> tuple[str | None, str]:
-    """Which classifier to prefer, and why: accurate, and with decisions that can be described.
+    """The name of the classifier to prefer, and why; None if none is better than chance.
 
     Candidates are better than chance and not clearly less accurate than the best (whose accuracy
     lies in their interval). Among them, the one with the most decisions that have a short, true
     sentence; then the fewest cells; then the least specific reading; then the highest accuracy.
-
-    Parameters
-    ----------
-    judged : the two results of each classifier, on one data set.
-
-    Returns
-    -------
-    The name of the classifier, or None if none is better than chance; and the reason.
     """
     if not judged:
         msg = "There are no classifiers to choose from."

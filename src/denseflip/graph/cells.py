@@ -43,12 +43,6 @@ class Cells:
     Methods count a `Graph` (its edges), `Edits` (both added and removed), node pairs, or an array
     of pair codes over the taxonomy's nodes.
 
-    Attributes
-    ----------
-    taxonomy : the regions.
-
-    Examples
-    --------
     >>> cells = Cells(Taxonomy.from_labels("lobe", ["Front", "Front", "Back", "Back"]))
     >>> edits = Edits(added=((0, 2), (0, 3)), removed=((0, 1),))
     >>> {cells.name(cell): number for cell, number in cells.tally(edits).items()}
@@ -128,10 +122,7 @@ class Cells:
     def codes(self, content: Content) -> Codes:
         """Pair codes of a graph, edits or pairs, in the order given.
 
-        Raises
-        ------
-        InvalidNodesError
-            If its nodes are not those of the taxonomy.
+        It raises if their nodes are not those of the taxonomy.
         """
         n = self.n_nodes
         if isinstance(content, Graph):
@@ -243,15 +234,8 @@ class Cells:
 
 
 def cover_cells(tally: Mapping[Cell, int], share: float) -> tuple[Cell, ...]:
-    """The smallest set of cells that holds a share of the pairs, largest first.
+    """The smallest set of cells that holds a share of the pairs of a `Cells.tally`, largest first.
 
-    Parameters
-    ----------
-    tally : how many pairs each cell holds, as `Cells.tally` gives it.
-    share : the share wanted, above 0 and at most 1.
-
-    Examples
-    --------
     >>> cover_cells({(0, 1): 5, (1, 1): 3, (0, 0): 2}, 0.8)
     ((0, 1), (1, 1))
     """
@@ -262,20 +246,13 @@ def cover_cells(tally: Mapping[Cell, int], share: float) -> tuple[Cell, ...]:
 
 
 def cover_regions(tally: Mapping[Cell, int], share: float) -> tuple[int, ...]:
-    """The smallest set of regions that holds a share of the pairs, ascending.
+    """The smallest set of regions that holds a share of the pairs of a `Cells.tally`, ascending.
 
     A set of regions holds a pair if both ends of it are in the set. Ties go to the set that holds
     most, then to the first regions. Exact up to 18 regions in use, and beyond that if at most
     200,000 sets have to be tried. Otherwise regions are dropped greedily, the emptiest first, and
     the set may be slightly too large.
 
-    Parameters
-    ----------
-    tally : how many pairs each cell holds, as `Cells.tally` gives it.
-    share : the share wanted, above 0 and at most 1.
-
-    Examples
-    --------
     >>> cover_regions({(0, 1): 5, (1, 1): 3, (0, 2): 2}, 0.8)
     (0, 1)
     """

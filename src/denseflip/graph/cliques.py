@@ -104,17 +104,10 @@ def maximal_cliques_through(
 ) -> CliquesThrough:
     """All maximal cliques that contain a node; none for a node without neighbours.
 
-    Bron–Kerbosch with pivoting on the node's neighbourhood.
+    Bron–Kerbosch with pivoting on the node's neighbourhood. With a ``limit`` to their number, which
+    ones are found depends only on the neighbourhood. ``check`` is called every few milliseconds and
+    may raise to stop the search.
 
-    Parameters
-    ----------
-    node : the node.
-    neighbours : for each node of the graph, the nodes it is joined with.
-    limit : the largest number of cliques; which ones are found depends only on the neighbourhood.
-    check : called every few milliseconds; may raise to stop the search.
-
-    Examples
-    --------
     >>> list(maximal_cliques_through(2, [{1, 2}, {0, 2}, {0, 1, 3}, {2}]))
     [(0, 1, 2), (2, 3)]
     """
@@ -195,13 +188,9 @@ def _maximal_sets(near: list[int], limit: int | None, check: Check | None) -> li
 
 
 class Cliques:
-    """The maximal cliques of one graph, computed node by node and cached.
+    """The maximal cliques of one graph, computed node by node; it caches up to ``keep`` of them.
 
-    Parameters
-    ----------
-    neighbours : for each node, its neighbours; they may not change.
-    limit, check : see `maximal_cliques_through`.
-    keep : the largest number of cliques to cache; nodes beyond that are searched again each time.
+    The graph may not change. For ``limit`` and ``check`` see `maximal_cliques_through`.
     """
 
     def __init__(

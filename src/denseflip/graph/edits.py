@@ -175,13 +175,7 @@ def list_edits(
 
 
 def make_frame(columns: Sequence[str], rows: Iterable[Row]) -> Any:
-    """Rows as a pandas ``DataFrame``.
-
-    Raises
-    ------
-    MissingExtraError
-        If pandas is not installed; the message says how to install it.
-    """
+    """Rows as a pandas ``DataFrame``; raises if pandas is not installed."""
     try:
         from pandas import DataFrame
     except ImportError as error:

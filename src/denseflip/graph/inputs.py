@@ -147,12 +147,9 @@ def _from_pyg(data: Any, source: str) -> Graph:
 
 
 def match_graph(graph: Graph, names: tuple[Any, ...], *, what: str = "graph") -> Graph:
-    """The graph with its nodes in the order of ``names``; unchanged if it has no names.
+    """The graph with its nodes in the order of ``names``; it raises if its own are others.
 
-    Raises
-    ------
-    InvalidGraphError
-        If the graph has names and they are not the same set.
+    A graph without names gets these.
     """
     own = graph.names
     if own is None or own == names:

@@ -20,12 +20,8 @@ class LazyPairs(ABC):
     """The sorted pairs of a set that is given by its structure, without a few listed pairs.
 
     It has a length and takes ranks like an array of codes: ``pairs[ranks]``. Subclasses compute the
-    code of a rank in the whole set, and the rank of a code.
-
-    Parameters
-    ----------
-    size : number of pairs of the whole set.
-    without : sorted codes of the set that are left out.
+    code of a rank in the whole set, and the rank of a code. ``without`` are the sorted codes that
+    are left out.
     """
 
     def __init__(self, size: int, without: Codes = NO_CODES) -> None:
@@ -59,16 +55,8 @@ class LazyPairs(ABC):
 class RowPairs(LazyPairs):
     """Pairs by row: node ``u`` with those ``v > u`` of one of a few lists.
 
-    Parameters
-    ----------
-    n_nodes : number of nodes of the graph.
-    rows : sorted nodes ``u``.
-    lists : sorted lists of nodes ``v``.
-    which : the list of each row.
-    without : sorted codes that are left out.
+    Rows and lists are sorted; ``which`` is the list of each row.
 
-    Examples
-    --------
     >>> few = RowPairs(5, np.array([0, 1]), [np.array([1, 3, 4])], np.array([0, 0]), np.array([3]))
     >>> len(few), few.tolist()
     (4, [1, 4, 8, 9])
@@ -115,17 +103,8 @@ class RowPairs(LazyPairs):
 
 
 class NodePairs(LazyPairs):
-    """The pairs of one node with those of a list.
+    """The pairs of one node with those of a sorted list; the node itself may be among them.
 
-    Parameters
-    ----------
-    n_nodes : number of nodes of the graph.
-    node : the node.
-    partners : sorted nodes; the node itself may be among them.
-    without : sorted codes that are left out.
-
-    Examples
-    --------
     >>> NodePairs(4, 1, np.array([0, 1, 3])).tolist()
     [1, 7]
     """

@@ -340,12 +340,7 @@ def _sort_one(
 
 
 def _are_numbers(values: Iterable[str]) -> bool:
-    for x in values:
-        try:
-            float(x.replace(",", "."))
-        except ValueError:
-            return False
-    return True
+    return all(_is_number(x.replace(",", ".")) for x in values)
 
 
 def _counts(table: _Reading, head: str, values: Sequence[str]) -> bool:

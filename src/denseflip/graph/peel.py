@@ -144,15 +144,10 @@ def densest(
 ) -> Dense | None:
     """The set of nodes with the most edges per node; of several, their union.
 
-    Exact by minimum cuts (Goldberg), with increasing density until no set is denser. If the numbers
-    are too large for a cut, nodes with fewest neighbours are peeled off (Charikar): the result has
-    at least half of the largest density, and ``exact`` is False. None without edges. ``level`` is
-    the number of edges per node.
-
-    Parameters
-    ----------
-    nodes, neighbours : the graph.
-    max_work : peel if twice the nodes times the edges is more than this.
+    Exact by minimum cuts (Goldberg), with increasing density until no set is denser. If twice the
+    nodes times the edges is more than ``max_work``, nodes with fewest neighbours are peeled off
+    (Charikar): the result has at least half of the largest density, and ``exact`` is False. None
+    without edges. ``level`` is the number of edges per node.
     """
     # The densest set lies in the k-core with k its density, rounded up.
     near = {v: neighbours[v] for v in nodes if neighbours[v]}

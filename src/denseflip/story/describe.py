@@ -291,17 +291,8 @@ def read_test(
 
     The claim is tested for any pairs of its places; if that fails and there is a background, for
     pairs typical of the class that the claim leads to, then for those distinctive of it. The first
-    reading that is true is returned, else the outcome for any pairs.
-
-    Parameters
-    ----------
-    result, claim : the result, and the claim about it.
-    session : access to the oracle.
-    background : graphs that define what is typical.
-    draws : redraws per reading; 0 for no test.
-    seed : seed of the redraws.
-    budget : maximum number of queries.
-    terms : the user's constraints: only pairs that may change are drawn.
+    reading that is true is returned, else the outcome for any pairs. Only pairs that may change by
+    the user's constraints (``terms``) are drawn.
     """
     if claim.language == "pairs":
         return AsRead("pairs", None, "any", 0, 0), ""

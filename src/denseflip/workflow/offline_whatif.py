@@ -228,12 +228,6 @@ def start_of(
     of the sentence. ``balance`` says whether the claim keeps the number of edges, so that as many
     connections change elsewhere. A claim that holds for its own connections only, or is about other
     regions than the panel, opens as single ``pairs``.
-
-    Parameters
-    ----------
-    story : the explanation.
-    regions : the regions of the panel.
-    sides, terms : how often both classes have each pair, and what may change, as for the panel.
     """
     if not story.result.found:
         return None

@@ -50,14 +50,7 @@ class Wording:
     def clause(
         self, amounts: Sequence[Amount], brackets: Sequence[str] = (), elsewhere: str = ""
     ) -> str:
-        """All amounts as one part of a sentence.
-
-        Parameters
-        ----------
-        amounts : the places with their amounts.
-        brackets : what follows each place in brackets.
-        elsewhere : what changes in other places; empty if nothing does.
-        """
+        """All amounts as one part of a sentence; each place may be followed by a bracket."""
         pieces = [*self.pieces(amounts, brackets), *filter(None, [elsewhere])]
         first = re.sub(r"\(.*?\)", "", pieces[0])
         clear = all(piece.endswith(")") for piece in pieces[:-1])
@@ -224,12 +217,8 @@ def with_shared(brackets: Sequence[str], claim: Claim, pairs: Iterable[Pair]) ->
 def reference_bracket(place: PlaceReference, group: str, *, long: bool) -> str:
     """The numbers of edges before and after a change, and what real graphs have.
 
-    Parameters
-    ----------
-    place : the place.
-    group : the graphs that it is compared with, for example ``B6 mice``; empty if they were named
-        before.
-    long : whether to write full words.
+    ``group`` are the graphs that it is compared with, for example ``B6 mice``; empty if they were
+    named before.
     """
     n = len(place.group)
     if beyond := _beyond(place):

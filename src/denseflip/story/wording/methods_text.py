@@ -40,15 +40,8 @@ def methods_text(
 ) -> str:
     """The methods of one explanation in a paragraph, with its references.
 
-    Every figure in it is one of the explanation.
-
-    Parameters
-    ----------
-    sentences : the statement and its test.
-    evaluation : the evaluation of the classifier, or its dictionary; None if there is none.
-    version : the version of this package.
-    stability : whether the statement holds for classifiers trained again.
-    description : the description of the data set, which may say how edges were made.
+    Every figure in it is one of the explanation. The description of the data set may say how edges
+    were made.
     """
     result = sentences.result
     method = result.method or "a search"

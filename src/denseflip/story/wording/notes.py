@@ -170,13 +170,7 @@ def many(n: int, what: str) -> str:
 
 
 def classifier_note(evaluation: Any) -> str | None:
-    """The evaluation of the classifier in words, or that there is none.
-
-    Parameters
-    ----------
-    evaluation : an `Evaluation`, its dictionary form, or anything with ``better_than_chance`` or
-        ``level``, and ``verdict``.
-    """
+    """The evaluation of the classifier (or its dictionary) in words, or that there is none."""
     if evaluation is None:
         return (
             "The accuracy of the classifier on unseen graphs is not known. Evaluate it first "

@@ -41,21 +41,7 @@ _NOUNS = {"regions": "region pair", "nodes": "node", "pairs": "pair of nodes"}
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of a story, built from the result, its tests and the names.
-
-    Attributes
-    ----------
-    result, verification : the result, and the claim about it.
-    whole : all changes, as a claim.
-    words : the vocabulary.
-    subject : the owner of the graph, for example ``Subject 9``.
-    class_names : label → name.
-    nodes : the names of the nodes.
-    as_read : the test of the claim as read; None if not tested.
-    true_class : the class of the graph in the data set, by name; None if unknown.
-    reference : what real graphs have in each place of the claim; empty if unknown.
-    level : the test of the claim at the median of these graphs; None if not tested.
-    """
+    """The sentences of a `Story`, which documents the fields."""
 
     result: Counterfactual
     verification: Verification
