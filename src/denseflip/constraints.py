@@ -184,7 +184,10 @@ class Constraints:
             most = whole_number("max_cells", self.max_cells, minimum=1)
             object.__setattr__(self, "max_cells", most)
         if self.degree_bounds is not None:
-            texts = (f"{name}={bound_text(*ends)}" for name, ends in self.bounds.items())
+            texts = (
+                f"{name}={low}-{high}" if low else f"{name}={high}"
+                for name, (low, high) in self.bounds.items()
+            )
             object.__setattr__(self, "degree_bounds", ",".join(texts) or None)
         if self.predicate is not None:
             check_callable("predicate", self.predicate)
@@ -253,11 +256,6 @@ class Constraints:
 Constraints.__doc__ = documented(
     Constraints.__doc__, [f for f in fields(Constraints) if "option" in f.metadata]
 )
-
-
-def bound_text(low: int, high: int) -> str:
-    """Bounds of a degree as text: ``4``, or ``1-4``."""
-    return f"{low}-{high}" if low else f"{high}"
 
 
 def _split(text: str) -> list[tuple[str, Any]]:

@@ -248,16 +248,8 @@ class Runs(NamedTuple):
         return nested_answers(recipe, prepared, y, self.folds, self.inner_folds, rng)
 
 
-@dataclass(frozen=True)
-class Aware:
-    """Figures with regard to confounds: accuracy per repeat, shuffles, confounds alone, by site."""
-
-    accuracies: tuple[float, ...]
-    null: tuple[float, ...]
-    alone: float
-    by_site: float | None
-    judged_by_site: int
-    remark: str
+#: Accuracy on each site after training on the others, on how many graphs, and a remark.
+BySite = tuple[float | None, int, str]
 
 
 def judge_aware(
@@ -269,9 +261,10 @@ def judge_aware(
     *,
     regressed: bool,
     tick: Callable[[], None],
-) -> Aware:
-    """Evaluate a recipe with regard to confounds, on the folds of the plain evaluation.
+) -> tuple[list[float], list[float], BySite]:
+    """Accuracies of repeats and of shuffles with regard to confounds, and that on unseen sites.
 
+    The folds are those of the plain evaluation.
     ``regressed`` says whether the rows are features from which confounds can be regressed out;
     ``tick`` is called after every repeat and permutation.
     """
@@ -287,11 +280,8 @@ def judge_aware(
     accuracies = [once(y, runs.rng(0, r)) for r in range(runs.repeats)]
     shuffles = (runs.rng(4, p) for p in range(runs.permutations))
     null = [once(confounds.shuffle(y, rng), rng) for rng in shuffles]
-    alone = confounds_alone(confounds, y, runs)
-    by_site, n_judged, remark = _by_site(
-        recipe, turned, confounds, y, regressed, runs.inner_folds, runs.rng(5)
-    )
-    return Aware(tuple(accuracies), tuple(null), alone, by_site, n_judged, remark)
+    by_site = _by_site(recipe, turned, confounds, y, regressed, runs.inner_folds, runs.rng(5))
+    return accuracies, null, by_site
 
 
 def confounds_alone(confounds: Confounds, y: Positions, runs: Runs) -> float:
@@ -311,8 +301,7 @@ def _by_site(
     regressed: bool,
     inner_folds: int,
     rng: np.random.Generator,
-) -> tuple[float | None, int, str]:
-    """Accuracy on each site after training on the others, on how many graphs, and a remark."""
+) -> BySite:
     if confounds.site is None:
         return None, 0, "No confound is a site, so no site was left out."
     others = confounds.others if regressed else np.zeros((len(y), 0))

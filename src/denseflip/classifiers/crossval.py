@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from denseflip.classifiers.confounds import (
-    Aware,
+    BySite,
     Confounds,
     Runs,
     confounds_alone,
@@ -136,11 +136,11 @@ def _evaluate_design(
         aware = None
         if confounds is not None:
             regressed = not isinstance(design.recipe, RefitRecipe)
-            figures = judge_aware(
+            found = judge_aware(
                 design.recipe, rows, confounds, y, runs, regressed=regressed, tick=tick
             )
-            accuracy = float(np.mean([accuracy_of(table) for table in tables]))
-            aware = _confounding(confounds, figures, accuracy, len(y), regressed=regressed)
+            plain = float(np.mean([accuracy_of(table) for table in tables]))
+            aware = _confounding(confounds, y, runs, *found, plain=plain, regressed=regressed)
     if isinstance(design.recipe, RefitRecipe):
         described = type(given).__name__
         labels = answers_of(coerce_oracle(given), dataset, dataset.graphs)
@@ -197,10 +197,10 @@ def _evaluate_as_given(
         progress(p + 1, total)
     aware = None
     if confounds is not None:
-        alone = confounds_alone(confounds, y, runs)
-        remark = "The classifier cannot be retrained, so no site could be left out."
-        figures = Aware((accuracy,), tuple(within), alone, None, 0, remark)
-        aware = _confounding(confounds, figures, accuracy, len(y), regressed=False)
+        unknown = (None, 0, "The classifier cannot be retrained, so no site could be left out.")
+        aware = _confounding(
+            confounds, y, runs, [accuracy], within, unknown, plain=accuracy, regressed=False
+        )
     progress(total, total)
     counts = dataset.class_counts()
     return Evaluation(
@@ -220,9 +220,18 @@ def _evaluate_as_given(
 
 
 def _confounding(
-    confounds: Confounds, found: Aware, plain: float, n: int, *, regressed: bool
+    confounds: Confounds,
+    y: Positions,
+    runs: Runs,
+    accuracies: list[float],
+    null: list[float],
+    by_site: BySite,
+    *,
+    plain: float,
+    regressed: bool,
 ) -> Confounding:
-    accuracy, by_site = float(np.mean(found.accuracies)), found.by_site
+    accuracy, alone, n = float(np.mean(accuracies)), confounds_alone(confounds, y, runs), len(y)
+    unseen, n_judged, remark = by_site
     return Confounding(
         columns=confounds.columns,
         site=confounds.site,
@@ -232,15 +241,13 @@ def _confounding(
         plain=plain,
         accuracy=accuracy,
         interval=wilson_interval(accuracy, n),
-        p_value=p_value(accuracy, list(found.null)),
-        null_mean=float(np.mean(found.null)) if found.null else None,
-        alone=found.alone,
-        alone_interval=wilson_interval(found.alone, n),
-        leave_site_out=by_site,
-        leave_site_out_interval=(
-            None if by_site is None else wilson_interval(by_site, found.judged_by_site)
-        ),
-        remark=found.remark,
+        p_value=p_value(accuracy, null),
+        null_mean=float(np.mean(null)) if null else None,
+        alone=alone,
+        alone_interval=wilson_interval(alone, n),
+        leave_site_out=unseen,
+        leave_site_out_interval=None if unseen is None else wilson_interval(unseen, n_judged),
+        remark=remark,
     )
 
 

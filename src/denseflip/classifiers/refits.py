@@ -11,7 +11,7 @@ import math
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
@@ -83,9 +83,6 @@ class Refits(Sequence[Oracle]):
 
     def __len__(self) -> int:
         return len(self.oracles)
-
-    def __iter__(self) -> Iterator[Oracle]:
-        return iter(self.oracles)
 
     def __repr__(self) -> str:
         return f"Refits({counted(len(self), 'classifier', 'classifiers')})"
