@@ -330,7 +330,6 @@ class Counterfactual(
         )
 
     def _repr_html_(self) -> str:
-        """Table for notebooks."""
         rows = "".join(
             f"<tr><th style='text-align:left'>{html.escape(key)}</th>"
             f"<td style='text-align:left'>{html.escape(value)}</td></tr>"

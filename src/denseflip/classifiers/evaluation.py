@@ -173,7 +173,6 @@ class Evaluation(
     confounds: Confounding | None = None
 
     def _repr_html_(self) -> str:
-        """The verdict and the figures behind it, as a table for notebooks."""
         low, high = self.interval
         seen = self.protocol == "as given"
         where = "these graphs" if seen else "held-out graphs"

@@ -475,7 +475,6 @@ class Graph:
         return f"Graph(n_nodes={self._n}, n_edges={self.n_edges})"
 
     def _repr_html_(self) -> str:
-        """A small table for notebooks."""
         from denseflip.graph import convert
 
         return convert.to_html(self)

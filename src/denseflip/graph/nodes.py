@@ -127,13 +127,8 @@ class Nodes(Serialisable, named="a node table", partial=True):
                 "hemisphere, or let equal names be numbered (number_names)."
             )
             raise InvalidNodesError(msg, parameter="number_names")
-        if not isinstance(self.regions, Mapping):
-            msg = f"regions must map a taxonomy's name to regions; got {shown(self.regions)}."
-            raise InvalidNodesError(msg)
-        regions = {
-            text_of(k): tuple(text_of(x) for x in _listed(v, f"taxonomy {shown(k)}"))
-            for k, v in self.regions.items()
-        }
+        rule = "regions must map a taxonomy's name to regions"
+        regions = _columns(self.regions, "taxonomy", rule)
         for taxonomy, labels in regions.items():
             if CROSS in taxonomy:
                 msg = f"A taxonomy's name may not contain {CROSS!r}; got {taxonomy!r}."
@@ -143,13 +138,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
                 msg = f"Taxonomy {taxonomy!r}: node {labels.index('')} has no region."
                 raise InvalidNodesError(msg)
         object.__setattr__(self, "regions", regions)
-        if not isinstance(self.ids, Mapping):
-            msg = f"ids must map the name of a column to codes; got {shown(self.ids)}."
-            raise InvalidNodesError(msg)
-        ids = {
-            text_of(k): tuple(text_of(x) for x in _listed(v, f"ids {shown(k)}"))
-            for k, v in self.ids.items()
-        }
+        ids = _columns(self.ids, "ids", "ids must map the name of a column to codes")
         for column, codes in ids.items():
             self._same_length(codes, f"ids {column!r}")
             if len(set(codes)) < len(codes):
@@ -419,7 +408,6 @@ class Nodes(Serialisable, named="a node table", partial=True):
         return f"Nodes(n_nodes={self.n_nodes}, taxonomies={list(self.regions)})"
 
     def _repr_html_(self) -> str:
-        """The first nodes, as a table for notebooks."""
         points = self.coordinates
         kinds = [f"{name} ({len(set(x))})" for name, x in self.regions.items()]
         title = f"{self.n_nodes:,} nodes; {', '.join(kinds) or 'no regions'}"
@@ -434,6 +422,17 @@ class Nodes(Serialisable, named="a node table", partial=True):
 def _nested(known: set[str], words: tuple[str, ...]) -> bool:
     """Whether all words are known, or all that is known is among the words."""
     return known.issuperset(words) or known.issubset(words)
+
+
+def _columns(given: Any, kind: str, rule: str) -> dict[str, tuple[str, ...]]:
+    """Columns by name, one text per node; raises with the rule if they are no mapping."""
+    if not isinstance(given, Mapping):
+        msg = f"{rule}; got {shown(given)}."
+        raise InvalidNodesError(msg)
+    return {
+        text_of(name): tuple(text_of(x) for x in _listed(values, f"{kind} {shown(name)}"))
+        for name, values in given.items()
+    }
 
 
 def _listed(values: Any, what: str) -> tuple[Any, ...]:

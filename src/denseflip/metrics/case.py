@@ -100,9 +100,7 @@ class Case:
             self.result,
             self.regions,
             self.session,
-            self.nodes,
-            background=self._graphs,
-            constraints=self.constraints,
+            **self._terms,
         )
 
     @cached_property
@@ -114,17 +112,16 @@ class Case:
             self.result,
             self.session,
             self.regions,
-            nodes=self.nodes,
-            background=self._graphs,
-            constraints=self.constraints,
+            **self._terms,
         )
 
     @property
-    def _graphs(self) -> Background | None:
-        """The real graphs, for constraints that refer to them."""
-        if self.background is None or not self.result.constraints:
-            return None
-        return Background.of([graph for graph, _ in self.background])
+    def _terms(self) -> dict[str, Any]:
+        """The constraints of the search, and the nodes and graphs that they may refer to."""
+        graphs = None
+        if self.background is not None and self.result.constraints:
+            graphs = Background.of([graph for graph, _ in self.background])
+        return {"nodes": self.nodes, "background": graphs, "constraints": self.constraints}
 
     @cached_property
     def _readings(self) -> dict[Reading, AsRead | None]:
@@ -157,9 +154,7 @@ class Case:
             sides=self._sides,
             draws=self.draws,
             seed=self.result.seed,
-            nodes=self.nodes,
-            background=self._graphs,
-            constraints=self.constraints,
+            **self._terms,
         )
 
     @property
@@ -194,7 +189,7 @@ class Case:
         same, group = (self._labelled(label) for label in (self.result.label_before, claim.label))
         if not group:
             return None
-        bound = known_constraints_of(self.result, self.nodes, self._graphs, self.constraints)
+        bound = known_constraints_of(self.result, **self._terms)
         redraw = truth.redraw_of(self.result, claim, self._sides, bound)
         return claim, Limits(Reference(redraw.places, same, group), redraw)
 

@@ -139,7 +139,7 @@ def describe(
     known = made_for(result, whole) and not share
     check = verify(result, whole, parts, session, share=share, budget=budget, name_all=known)
     as_read: AsRead | None = result.as_read if known else None
-    remark = ""
+    remarks = list(check.remarks)
     if session is not None and not known:
         if check.verified:
             as_read, remark = read_test(
@@ -152,26 +152,26 @@ def describe(
                 budget=budget - check.questions,
                 terms=bound,
             )
-        remarks = [remark] if remark else []
+            remarks += [remark] if remark else []
         if unknown and check.tested:
             remarks.append(
                 f"The test of the sentence ignores {' and '.join(unknown)}: the result does not "
                 f"contain {'it' if len(unknown) == 1 else 'them'}."
             )
-        check = replace(check, remarks=(*check.remarks, *remarks))
-    check = replace(check, claim=replace(check.claim, reading=reading_of(as_read)))
+    claim = replace(check.claim, reading=reading_of(as_read))
+    check = replace(check, claim=claim, remarks=tuple(remarks))
     reference: tuple[PlaceReference, ...] = ()
     level: AsRead | None = None
-    if session is not None and others is not None and check.claim.amounts:
-        limits = limits_of(result, check.claim, others, session, bound)
+    if session is not None and others is not None and claim.amounts:
+        limits = limits_of(result, claim, others, session, bound)
         if limits is not None:
-            reference = judge_claim(check.claim, limits.reference, limits.redraw, check.edits)
+            reference = judge_claim(claim, limits.reference, limits.redraw, check.edits)
             in_range = all(place.in_range for place in reference)
             if as_read is not None and as_read.true and in_range and draws:
-                level = _level(result, check.claim, limits, session, draws, seed)
+                level = _level(result, claim, limits, session, draws, seed)
     stable = result.stability if known else None
     if stable is None and session is not None and refits is not None and check.verified:
-        stable = claim_stability(result, check.claim, session, refits, others, bound, seed)
+        stable = claim_stability(result, claim, session, refits, others, bound, seed)
     names = _class_names(class_names, oracle)
     return Story(
         result=result,

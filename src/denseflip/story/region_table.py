@@ -224,7 +224,6 @@ class RegionTable:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """Table for notebooks."""
         body = "".join(
             f"<tr><td>{html.escape(r.region_a)}</td><td>{html.escape(r.region_b)}</td>"
             f"<td>{r.added}</td><td>{r.removed}</td><td>{100 * r.share:.0f} %</td></tr>"

@@ -371,13 +371,11 @@ class Story:
         return f"Story({self.short!r}, verified={self.verified})"
 
     def _repr_markdown_(self) -> str:
-        """The sentence and its footnotes for notebooks."""
         notes = "\n".join(f"{i}. {note}" for i, note in enumerate(self.footnotes, 1))
         items = "".join(f"\n> - {item}" for item in self.items)
         return in_markdown(f"> {self.lead}{items and chr(10) + '>' + items}\n\n{notes}")
 
     def _repr_html_(self) -> str:
-        """The sentence and its footnotes for notebooks."""
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.footnotes)
         items = "".join(f"<li>{html.escape(item)}</li>" for item in self.items)
         return (

@@ -163,7 +163,6 @@ class Comparison(Sequence[Compared]):
         return f"Comparison({', '.join(self.methods)}; {len(self._made)} of {len(self)} done)"
 
     def _repr_html_(self) -> str:
-        """All methods, as a table for notebooks."""
         columns, rows = self.table()
         first = next(iter(self.stories.values()), None)
         title = f"{len(self)} methods" if first is None else f"{first.subject}: {len(self)} methods"
@@ -172,7 +171,6 @@ class Comparison(Sequence[Compared]):
 
 
 def _cells(row: Compared) -> tuple[Any, ...]:
-    """A method's cells of the table."""
     if row.story is None:
         return (row.method, "not-applicable", *[None] * 6, row.reason)
     result, found = row.story.result, row.story.result.found
