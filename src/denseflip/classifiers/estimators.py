@@ -16,6 +16,7 @@ from denseflip.classifiers.heads import (
     Head,
     LinearHead,
     describe_estimator,
+    is_estimator,
     linear_head,
     make_head,
 )
@@ -292,12 +293,9 @@ def _check_fitted(estimator: Any) -> None:
 
 
 def _is_estimator(model: Any) -> bool:
-    """Whether an object follows scikit-learn's conventions: get_params, fit and predict."""
-    return (
-        all(callable(getattr(model, x, None)) for x in ("get_params", "fit", "predict"))
-        and not isinstance(model, type)
-        and any(kind.__module__.split(".")[0] == "sklearn" for kind in type(model).__mro__)
-    )
+    """Whether an object is an estimator of scikit-learn, or of a class derived from one."""
+    kinds = type(model).__mro__
+    return is_estimator(model) and any(k.__module__.split(".")[0] == "sklearn" for k in kinds)
 
 
 ESTIMATORS = register_adapter(

@@ -10,6 +10,7 @@ import numpy as np
 
 from denseflip.classifiers.features import Features, Matrix
 from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.heads import is_estimator
 from denseflip.classifiers.presets import PRESETS, Design, WeightRows, make_design, recipe_for
 from denseflip.classifiers.recipes import EstimatorRecipe, Positions, Recipe
 from denseflip.counterfactual import Label
@@ -64,12 +65,6 @@ def design_of(
     if callable(refit) and not isinstance(given, type):
         return Design(None, GraphNumbers(), RefitRecipe(dataset, refit))
     return coerce_oracle(given)
-
-
-def is_estimator(value: Any) -> bool:
-    """Whether a value is a scikit-learn estimator, fitted or not: can be copied and trained."""
-    able = all(callable(getattr(value, name, None)) for name in ("fit", "predict", "get_params"))
-    return able and not isinstance(value, type)
 
 
 def _design_of_fitted(oracle: FittedOracle) -> Design:

@@ -286,6 +286,12 @@ def _before(step: Any, weights: Matrix) -> tuple[Matrix, Matrix] | None:
     return None
 
 
+def is_estimator(value: Any) -> bool:
+    """Whether a value is a scikit-learn estimator, fitted or not: can be copied and trained."""
+    able = all(callable(getattr(value, name, None)) for name in ("fit", "predict", "get_params"))
+    return able and not isinstance(value, type)
+
+
 def _is(estimator: Any, *names: str) -> bool:
     """Whether an object is exactly of one of scikit-learn's classes; imports none of them."""
     kind = type(estimator)

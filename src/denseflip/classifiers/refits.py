@@ -20,9 +20,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from denseflip.classifiers.confounds import is_site
-from denseflip.classifiers.evaluation_design import RefitRecipe, design_of, is_estimator
+from denseflip.classifiers.evaluation_design import RefitRecipe, design_of
 from denseflip.classifiers.features import Features
 from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.heads import is_estimator
 from denseflip.classifiers.persist import SUFFIX, load_oracle
 from denseflip.classifiers.presets import (
     PRESETS,

@@ -246,9 +246,8 @@ def compare(
     ready = [(one, method_for(one)) for one in asked]  # refuse wrong names before any search
     plain = as_graph(known.graph)
     table = match_nodes(plain, nodes)
-    for one in asked[:1]:
-        if constraints := constraints_for(one, table):
-            bind_constraints(constraints, plain, table, shared)
+    if asked and (constraints := constraints_for(asked[0], table)):
+        bind_constraints(constraints, plain, table, shared)
     wanted = target_for(known, request.target, box)
     named = {"subject": subject, "true_class": true_class, "class_names": class_names}
     own = {name: value for name, value in named.items() if value is not None}
