@@ -48,14 +48,12 @@ class EdgeLines:
     ends : the two nodes of each edge, as they are written.
     weights : the weight of each edge; None if the file has none.
     lines : the number of each line in the file.
-    header : the first line, if it is a header.
     first_node : the number of the first node, if a comment says it.
     """
 
     ends: list[tuple[str, str]]
     weights: npt.NDArray[np.float64] | None
     lines: Sequence[int]
-    header: tuple[str, ...] | None = None
     first_node: int | None = None
 
 
@@ -143,7 +141,7 @@ def edge_table(
     decimal : as in `read_cells`.
     """
     found = read_edge_lines(path, nodes, decimal=decimal)
-    names = {} if nodes is None or _counted_from_0(nodes.names) else nodes.names
+    names = nodes.names if nodes and names_nodes(nodes) else ()
     place = {name: i for i, name in enumerate(names)}
     if any(x in place for pair in found.ends for x in pair):
         for pair, line in zip(found.ends, found.lines, strict=True):
@@ -166,6 +164,11 @@ def edge_table(
         msg = f"{path.name}: line {line} has the node 0, but its nodes are said to count from 1."
         raise FileFormatError(msg, parameter="first_node")
     return pairs - first, found.weights
+
+
+def names_nodes(nodes: Nodes | None) -> bool:
+    """Whether a node table has names, not just the numbers from 0, that an edge list may use."""
+    return nodes is not None and any(name != str(i) for i, name in enumerate(nodes.names))
 
 
 def first_of(pairs: npt.NDArray[np.int64], n_nodes: int | None) -> int | None:
@@ -235,7 +238,7 @@ def read_edge_lines(path: Path, nodes: Nodes | None, *, decimal: str = "auto") -
             msg = f"{path.name}: line {lines[i]} lacks a node."
             raise FileFormatError(msg)
     weights = None if at is None else _column(rows, at, lines, path)
-    return EdgeLines([(row[u], row[v]) for row in rows], weights, lines, header, first)
+    return EdgeLines([(row[u], row[v]) for row in rows], weights, lines, first)
 
 
 def _column(rows: list[list[str]], at: int, lines: Sequence[int], path: Path) -> Any:
@@ -287,10 +290,6 @@ def _wrong_width(path: Path, width: int) -> str:
         f"{path.name}: an edge list must have two or three columns (u, v, weight), or a header "
         f"that names them (source, target, weight); got {counted(width, 'column', 'columns')}."
     )
-
-
-def _counted_from_0(names: Sequence[str]) -> bool:
-    return all(name == str(i) for i, name in enumerate(names))
 
 
 def _networkx_rows(path: Path) -> tuple[list[list[str]], list[int]]:

@@ -20,6 +20,7 @@ from denseflip.datasets.edge_lists import (
     edge_names,
     edge_table,
     first_of,
+    names_nodes,
     read_edge_lines,
     read_edges,
     unclear_first,
@@ -95,9 +96,7 @@ def _graphml(path: Path, options: ReadOptions) -> Graph:
 
 
 def _tu(job: Import) -> Whole:
-    found = read_tu(job.folder, job.options.node_types)
-    job.notes += found.notes
-    return Whole(graphs=found.graphs, labels=found.labels)
+    return read_tu(job.folder, job.options.node_types, job.notes)
 
 
 def _read_each(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
@@ -150,17 +149,12 @@ def _first_node(job: Import, paths: Mapping[str, Path]) -> int | None:
         return told.pop()
     pairs = np.concatenate(every) if every else np.empty((0, 2), dtype=np.int64)
     first = first_of(pairs, job.options.size)
-    if first is None and not _by_name(job.options.nodes):
+    if first is None and not names_nodes(job.options.nodes):
         some = next(iter(paths.values())).name
         who = some if len(paths) == 1 else f"All {len(paths)} edge lists ({some} …)"
         job.problem(unclear_first(who, pairs, job.options.size), "first_node")
         return None
     return first or 0
-
-
-def _by_name(nodes: Nodes | None) -> bool:
-    """Whether a node table has names that an edge list may use."""
-    return nodes is not None and any(x != str(i) for i, x in enumerate(nodes.names))
 
 
 def _all_graphml(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:

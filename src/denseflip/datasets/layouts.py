@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.datasets.arrays import Arrays
 from denseflip.datasets.import_job import FileImporter, FolderImporter, Import, ReadOptions, Whole
 from denseflip.datasets.matrix_files import read_chosen, table_importer
-from denseflip.datasets.number_tables import BINARY, Arrays, read_arrays
+from denseflip.datasets.number_tables import BINARY, read_arrays
 from denseflip.datasets.table_shapes import NumberTable
 from denseflip.errors import (
     FileFormatError,

@@ -26,7 +26,7 @@ def parse_table(
     kind : ``matrix`` or ``timeseries`` if it is known.
     header : which of the first row and the first column hold names: one of `reading.HEADERS`.
     """
-    rows, lines = _trimmed(cells, source)
+    rows, lines = _trimmed(cells)
     top = header in ("row", "both") or (header == "auto" and _is_header(rows))
     columns = tuple(rows[0]) if top else None
     body, at = (rows[1:], lines[1:]) if top else (rows, lines)
@@ -72,7 +72,7 @@ def parse_table(
     return found
 
 
-def _trimmed(cells: Cells, source: str) -> tuple[list[list[str]], list[int]]:
+def _trimmed(cells: Cells) -> tuple[list[list[str]], list[int]]:
     """The rows without the empty cells and lines that trailing delimiters leave."""
     rows, lines = cells.rows, cells.lines
     last = len(rows)
@@ -194,6 +194,3 @@ def _check_decimals(cells: Cells, values: Numbers, kind: str, source: str) -> No
             "If it is a time series, set kind='timeseries'."
         )
         raise FileFormatError(msg, parameter="kind")
-
-
-# ---- matrix, series or edges ------------------------------------------------------------
