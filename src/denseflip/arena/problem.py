@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.arena.frozen import Frozen
+from denseflip.arena.networks import FEATURES
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
 from denseflip.experiments.worker import TimedOracle
@@ -21,6 +22,7 @@ from denseflip.oracles.gradients import PairGradient
 from denseflip.oracles.protocol import Oracle, own_ability
 from denseflip.oracles.renumbered import RenumberedOracle, renumber
 from denseflip.oracles.session import Session
+from denseflip.oracles.tensors import NODE_FEATURES
 
 Track = Literal["labels", "probabilities", "gradients"]
 Answer = Graph | Counterfactual | None
@@ -314,7 +316,7 @@ class Problem:
         import torch
 
         own = renumber(graph, self.order) if self.renumbered else graph
-        x = torch.as_tensor(self.frozen.features(own)[self.order])
+        x = torch.as_tensor(NODE_FEATURES[FEATURES](own)[self.order])
         n, codes = graph.n_nodes, graph.codes
         ends = torch.as_tensor(np.stack([codes // n, codes % n]))
         edges = torch.cat([ends, ends.flip(0)], dim=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from denseflip.arena.child import CHILD, Task
+from denseflip.arena.child import CHILD
 from denseflip.arena.frozen import Card
 from denseflip.arena.judge import Judge
 from denseflip.runs.identity import versions
@@ -124,19 +124,8 @@ class Trial(Spec):
 
     def work(self, on_event: Listener | None = None) -> Record:
         """Run the explainer in the child process of this worker, and judge its answer here."""
-        side, contender = self.side, self.contender
-        task = Task(
-            data=side.data,
-            path=side.path,
-            sha256=side.card.sha256,
-            explainer=contender.name,
-            checkout=contender.checkout,
-            graph=self.graph,
-            seed=self.seed,
-            budget=self.budget,
-            renumbering=self.renumbering,
-        )
-        reply = CHILD.solve(task, self.seconds)
+        side = self.side
+        reply = CHILD.solve(self)
         row = _judge(side.data, side.path, side.card.sha256, side.others).judge(
             self.graph, reply, described=self.described
         )
