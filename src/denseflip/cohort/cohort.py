@@ -410,8 +410,6 @@ def assemble(
     vocabulary: str | Vocabulary = "auto",
 ) -> Cohort:
     """Combine the counts of all labellings into a cohort."""
-    if correction not in CORRECTIONS:
-        raise UnknownNameError("correction", str(correction), CORRECTIONS, parameter="correction")
     cells, n = cells_of(dataset, settings), len(observed.more)
     both = np.concatenate((observed.more, observed.fewer))
     rows = np.array([np.concatenate((x.more, x.fewer)) for x in null]).reshape(len(null), 2 * n)
