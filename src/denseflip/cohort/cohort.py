@@ -421,9 +421,8 @@ def assemble(
             ps = [max_p(*test) for test in tests]
         else:
             ps = [benjamini_hochberg(single_p(*test)) for test in tests]
-    used = [signed(x) for x in (observed, *null)]
     agree = [
-        rank_correlation(u, x.difference) for u, x in zip(used, (observed, *null), strict=True)
+        rank_correlation(np.subtract(x.more, x.fewer), x.difference) for x in (observed, *null)
     ]
     known = [x for x in agree[1:] if x is not None]
     words = Vocabulary.of(vocabulary, dataset.nodes)
@@ -460,11 +459,6 @@ def assemble(
         notes=(*((MADE_UP,) if _is_made_up(dataset) else ()), *notes),
         held=held_by(dataset, settings)[0] if null else (),
     )
-
-
-def signed(labelling: Labelling) -> Any:
-    """Patients with "more" minus patients with "fewer", by cell."""
-    return np.subtract(labelling.more, labelling.fewer)
 
 
 def _is_made_up(dataset: Dataset) -> bool:

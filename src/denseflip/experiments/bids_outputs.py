@@ -95,7 +95,7 @@ def bids_labels(ids: Sequence[str]) -> dict[str, str]:
     labels: dict[str, str] = {}
     taken: set[str] = set()
     for id in ids:
-        plain = re.sub(r"[^A-Za-z0-9]", "", id.removeprefix("sub-")) or "graph"
+        plain = _alphanumeric(id.removeprefix("sub-")) or "graph"
         label, number = plain, 1
         while label.lower() in taken:
             number += 1
@@ -138,7 +138,7 @@ def _write_all(
     _write_table(summary, folder / f"{_DESC}_explanations", {**columns, **_EXPLAINED})
     nodes = next((one.story.nodes for one in explained if one.story is not None), None)
     if nodes is not None:
-        _write_nodes(nodes, folder / f"seg-{_alphanumeric(name)}_dseg")
+        _write_nodes(nodes, folder / f"seg-{_alphanumeric(name) or 'graphs'}_dseg")
     for one in explained:
         if one.story is not None:
             _write_one(one.id, one.story, folder / f"sub-{labels[one.id]}", oracle)
@@ -234,4 +234,4 @@ def _write_json(path: Path, data: Mapping[str, Any]) -> None:
 
 
 def _alphanumeric(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]", "", text) or "graphs"
+    return re.sub(r"[^A-Za-z0-9]", "", text)
