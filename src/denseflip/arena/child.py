@@ -90,14 +90,7 @@ class _Opened:
 
 
 def solve(trial: Trial, opened: _Opened, ready: Any = lambda: None) -> Reply:
-    """Run one explainer on one graph in this process.
-
-    Parameters
-    ----------
-    trial : what to run.
-    opened : data sets and classifiers.
-    ready : called when everything is open and the explainer starts.
-    """
+    """Run one explainer on one graph in this process; `ready` is called when it starts."""
     from denseflip.arena.peers import find_explainer
 
     dataset, frozen, kept = opened.open(trial.side)

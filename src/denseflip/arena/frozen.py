@@ -93,13 +93,7 @@ class Frozen:
 def freeze(name: str, dataset: Dataset, kind: str, training: int, folder: Path) -> Card:
     """Train a classifier and write it and its card; reuse the files if both are there and match.
 
-    Parameters
-    ----------
-    name : the data set's name.
-    dataset : the data set. A quarter of it is held out.
-    kind : one of `KINDS`.
-    training : number of the training.
-    folder : where to write.
+    A quarter of the data set is held out.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of classifier", kind, KINDS)

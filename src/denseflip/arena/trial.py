@@ -126,16 +126,14 @@ class Trial(Spec):
         """Run the explainer in the child process of this worker, and judge its answer here."""
         side = self.side
         reply = CHILD.solve(self)
-        row = _judge(side.data, side.path, side.card.sha256, side.others).judge(
-            self.graph, reply, described=self.described
-        )
+        row = _judge(side).judge(self.graph, reply, described=self.described)
         times = {"search": reply.seconds, "training": reply.training_seconds}
         return make_record(self.identity, result=row, times=times)
 
 
 @lru_cache(maxsize=2)
-def _judge(data: DataSpec, path: str, sha256: str, others: tuple[tuple[str, str], ...]) -> Judge:
-    return Judge(load_data(data), path, sha256, others)
+def _judge(side: Side) -> Judge:
+    return Judge(load_data(side.data), side.path, side.card.sha256, side.others)
 
 
 def _is_complete(record: Record) -> bool:

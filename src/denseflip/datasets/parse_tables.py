@@ -17,14 +17,8 @@ def parse_table(
 ) -> NumberTable:
     """Cells to numbers; names in the first row or column are separated.
 
-    An empty cell becomes NaN, so that the check of the graph can report its position.
-
-    Parameters
-    ----------
-    cells : the text of the table.
-    source : the file, for messages.
-    kind : ``matrix`` or ``timeseries`` if it is known.
-    header : which of the first row and the first column hold names: one of `reading.HEADERS`.
+    An empty cell becomes NaN, so that the check of the graph can report its position. The kind is
+    ``matrix`` or ``timeseries`` if it is known; the header is one of `reading.HEADERS`.
     """
     rows, lines = _trimmed(cells)
     top = header in ("row", "both") or (header == "auto" and _is_header(rows))

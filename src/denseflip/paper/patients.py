@@ -333,13 +333,7 @@ PATIENT_CLAIMS: tuple[PatientClaim, ...] = (
 def patient_claims(
     stories: Mapping[str, Mapping[str, Story]], truth: Mapping[str, str] | None = None
 ) -> Table:
-    """Check every claim about the patients of the figures.
-
-    Parameters
-    ----------
-    stories : patient → method → story.
-    truth : patient → true class.
-    """
+    """Check every claim about patients of the figures: patient → method → story, and true class."""
     body: list[tuple[str, str, str, str, bool, str]] = []
     known = {
         name: Patient({m: Lobes.of(s) for m, s in told.items()}, (truth or {}).get(name))
