@@ -232,7 +232,7 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
     @property
     def sentences(self) -> tuple[str, ...]:
         """The sentences of `statement`, one by one."""
-        return statement(self)
+        return tuple(statement(self))
 
     def methods_text(self, dataset: Any = None) -> str:
         """What was done, in a paragraph for the methods section of a paper, with references.
