@@ -1,10 +1,11 @@
-"""Atomic file writes: write to a temporary file, then rename it."""
+"""Atomic writes of files and folders: write to a temporary place, then rename it."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +45,27 @@ def write_whole(path: str | Path, content: str | bytes, *, sync: bool = False) -
     with whole_file(path, sync=sync) as out:
         out.write(content.encode("utf-8") if isinstance(content, str) else content)
     return Path(path)
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """A temporary folder whose content replaces that of `target` when the block ends.
+
+    `target` gets everything or, after an error, nothing. What it holds under other names stays; a
+    link in it is replaced, never followed.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as temporary:
+        fresh = Path(temporary)
+        yield fresh
+        target.mkdir(exist_ok=True)
+        for part in fresh.iterdir():
+            old = target / part.name
+            if old.is_dir() and not old.is_symlink():
+                shutil.rmtree(old)
+            elif os.path.lexists(old):
+                old.unlink()
+            part.replace(old)
 
 
 def clear_torn(folder: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import zipfile
-from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -49,11 +48,6 @@ def read_cells(path: Path) -> list[Line]:
     if not rows:
         msg = f"{path.name}: the file is empty."
         raise FileFormatError(msg)
-    return _without_empty_columns(rows)
-
-
-def _without_empty_columns(rows: Sequence[Line]) -> list[Line]:
-    """The rows without trailing columns that have neither a heading nor a value."""
     width = max(max(at for at, x in enumerate(row) if x) for _, row in rows) + 1
     return [(i, row[:width]) for i, row in rows]
 

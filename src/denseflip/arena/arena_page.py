@@ -121,12 +121,7 @@ def _pictures(rows: Sequence[scores.Row], folder: Path) -> list[Picture]:
 
 
 def plot_price(overall: Table) -> Any:
-    """Draw edits, truth as read, range and stability, one line per explainer; None without any.
-
-    Parameters
-    ----------
-    overall : the table of `scores.overall_table`.
-    """
+    """Draw columns of `scores.overall_table`, one line per explainer; None without any edits."""
     rows = [dict(zip(overall.columns, row, strict=True)) for row in overall.rows]
     known = [row for row in rows if row[_EDITS] is not None]
     if not known:

@@ -1,7 +1,7 @@
 """Explainers run in a child process, so that one that crashes or hangs costs one trial only.
 
-A worker keeps one child. Tasks and answers are pickled over its standard input and output; what an
-explainer prints goes to nowhere. After a time-out or a crash the next task starts a new child.
+A worker keeps one child. Trials and answers are pickled over its standard input and output; what an
+explainer prints goes to nowhere. After a time-out or a crash the next trial starts a new child.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,29 +30,16 @@ from denseflip.graph import Codes, Graph
 from denseflip.graph.inputs import as_graph
 from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.oracles.renumbered import renumber
-from denseflip.runs.sources import DataSpec, load_data
+from denseflip.runs.sources import load_data
+
+if TYPE_CHECKING:
+    from denseflip.arena.trial import Side, Trial
 
 OPENING_SECONDS = 600.0  # for imports, the data set and the classifier
 # The limit is processor time, so that a busy machine changes no result. A process that sleeps ends
 # after this multiple of it on the clock.
 _PATIENCE = 10
 _READY = b"ready"
-
-
-@dataclass(frozen=True)
-class Task:
-    """One explainer on one graph, as a child needs it."""
-
-    data: DataSpec
-    path: str
-    sha256: str
-    explainer: str
-    checkout: str
-    graph: str
-    seed: int
-    budget: int
-    renumbering: int  # seed of a random numbering of the nodes; 0 for none
-    seconds: float = 0.0  # limit of its processor time; 0 for none
 
 
 @dataclass
@@ -89,51 +76,46 @@ class _Opened:
     datasets: dict[str, Dataset] = field(default_factory=dict)
     frozen: dict[str, tuple[Frozen, dict[Any, Any]]] = field(default_factory=dict)
 
-    def open(self, task: Task) -> tuple[Dataset, Frozen, dict[Any, Any]]:
+    def open(self, side: Side) -> tuple[Dataset, Frozen, dict[Any, Any]]:
         """The data set, the classifier, and what explainers keep for it."""
-        if task.data.digest not in self.datasets:
-            self.datasets[task.data.digest] = load_data(task.data)
-        dataset = self.datasets[task.data.digest]
-        if task.sha256 not in self.frozen:
-            frozen = open_frozen(Path(task.path), task.sha256)
+        digest, sha256 = side.data.digest, side.card.sha256
+        if digest not in self.datasets:
+            self.datasets[digest] = load_data(side.data)
+        dataset = self.datasets[digest]
+        if sha256 not in self.frozen:
+            frozen = open_frozen(Path(side.path), sha256)
             labels_of(frozen.oracle, dataset.graphs[:1])  # what it does only the first time
-            self.frozen[task.sha256] = (frozen, {})
-        return dataset, *self.frozen[task.sha256]
+            self.frozen[sha256] = (frozen, {})
+        return dataset, *self.frozen[sha256]
 
 
-def solve(task: Task, opened: _Opened, ready: Any = lambda: None) -> Reply:
-    """Run one explainer on one graph in this process.
-
-    Parameters
-    ----------
-    task : what to run.
-    opened : data sets and classifiers.
-    ready : called when everything is open and the explainer starts.
-    """
+def solve(trial: Trial, opened: _Opened, ready: Any = lambda: None) -> Reply:
+    """Run one explainer on one graph in this process; `ready` is called when it starts."""
     from denseflip.arena.peers import find_explainer
 
-    dataset, frozen, kept = opened.open(task)
-    explainer = find_explainer(task.explainer, Path(task.checkout) if task.checkout else None)
+    dataset, frozen, kept = opened.open(trial.side)
+    checkout = trial.contender.checkout
+    explainer = find_explainer(trial.contender.name, Path(checkout) if checkout else None)
     for module in explainer.needs:
         __import__(module)
     explainer.prepare()
-    graph, order = dataset[task.graph].graph, np.arange(dataset.n_nodes)
-    if task.renumbering:
-        order = np.random.default_rng(task.renumbering).permutation(dataset.n_nodes)
+    graph, order = dataset[trial.graph].graph, np.arange(dataset.n_nodes)
+    if trial.renumbering:
+        order = np.random.default_rng(trial.renumbering).permutation(dataset.n_nodes)
         graph = renumber(graph, np.argsort(order))
-    meter = Meter(task.budget)
+    meter = Meter(trial.budget)
     ready()
     started = time.process_time()
     reply = Reply()
     try:
-        answer = explainer.explain(Problem(frozen, dataset, graph, task.seed, meter, order, kept))
+        answer = explainer.explain(Problem(frozen, dataset, graph, trial.seed, meter, order, kept))
         reply.codes, reply.result = _read(answer, graph)
     except BudgetSpentError:
         reply.problem = "budget spent"
     except Exception as error:  # a peer may raise anything
         reply.problem = said(error, 160)
     reply.seconds = time.process_time() - started - meter.spent_seconds
-    if reply.codes is not None and task.renumbering:
+    if reply.codes is not None and trial.renumbering:
         reply.codes = renumber(Graph(graph.n_nodes, reply.codes), order).codes
         reply.result = None
     for name in ("forwards", "backwards", "background", "training", "training_seconds"):
@@ -151,7 +133,7 @@ def _read(answer: Answer | Any, graph: Graph) -> tuple[Codes | None, Counterfact
 
 
 def serve() -> None:
-    """Answer tasks from standard input until it ends."""
+    """Run trials from standard input until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -160,14 +142,14 @@ def serve() -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     opened = _Opened()
     while (data := _receive(sys.stdin.buffer)) is not None:
-        task: Task = pickle.loads(data)
+        trial: Trial = pickle.loads(data)
 
-        def start(seconds: float = task.seconds) -> None:
+        def start(seconds: float = trial.seconds) -> None:
             _send(out, _READY)
             _limit_processor(seconds)
 
         try:
-            reply = solve(task, opened, start)
+            reply = solve(trial, opened, start)
         except Exception as error:  # before the explainer started
             reply = Reply(problem=f"not started: {said(error, 300)}")
         _limit_processor(0)
@@ -209,30 +191,28 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 
 class Child:
-    """A child process that solves tasks one after the other."""
+    """A child process that runs trials one after the other."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
-    def solve(self, task: Task, seconds: float) -> Reply:
-        """Run a task; a reply with a problem if it crashes or takes longer than this.
+    def solve(self, trial: Trial) -> Reply:
+        """Run a trial; a reply with a problem if it crashes or takes longer than its limit.
 
-        Parameters
-        ----------
-        task : what to run.
-        seconds : limit of the explainer's processor time, once everything is open.
+        The limit is that of the explainer's processor time, once everything is open.
 
         Raises
         ------
         EngineError
             If the child cannot open the data set or the classifier.
         """
+        seconds = trial.seconds
         with self._lock:
             process = self._started()
             assert process.stdin is not None
             try:
-                _send(process.stdin, pickle.dumps(replace(task, seconds=seconds)))
+                _send(process.stdin, pickle.dumps(trial))
                 reply = self._wait(process, OPENING_SECONDS)
                 if reply == _READY:
                     reply = self._wait(process, _PATIENCE * seconds)

@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from denseflip.arena import networks
 from denseflip.classifiers.persist import load_oracle
@@ -21,20 +19,10 @@ from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets import Dataset
 from denseflip.errors import ConfigError, UnknownNameError
 from denseflip.files import write_whole
-from denseflip.graph import Graph
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.oracles.tensors import NODE_FEATURES
 
 HELD_OUT = 0.25  # share of the graphs that a classifier does not see in training
-
-
-def _fit_linear(dataset: Dataset, seed: int) -> Oracle:
-    return fit_oracle(dataset, "edges-svm", seed=seed)
-
-
-def _fit_neighbours(dataset: Dataset, seed: int) -> Oracle:
-    return fit_oracle(dataset, "sf-knn", seed=seed)
 
 
 def _fit_forest(dataset: Dataset, seed: int) -> Oracle:
@@ -46,8 +34,8 @@ def _fit_forest(dataset: Dataset, seed: int) -> Oracle:
 
 #: Kind of classifier → how it is trained.
 KINDS: Mapping[str, Callable[[Dataset, int], Oracle]] = {
-    "linear": _fit_linear,
-    "knn": _fit_neighbours,
+    "linear": lambda dataset, seed: fit_oracle(dataset, "edges-svm", seed=seed),
+    "knn": lambda dataset, seed: fit_oracle(dataset, "sf-knn", seed=seed),
     "forest": _fit_forest,
     **{kind: partial(networks.fit_network, kind) for kind in networks.KINDS},
 }
@@ -84,11 +72,6 @@ class Card:
     majority: float
     training_seconds: float
 
-    @property
-    def name(self) -> str:
-        """Its name in messages."""
-        return f"{self.data} {self.kind} {self.training}"
-
 
 @dataclass(frozen=True)
 class Frozen:
@@ -102,10 +85,6 @@ class Frozen:
         """Whether it is a torch module."""
         return self.kind in networks.KINDS
 
-    def features(self, graph: Graph) -> npt.NDArray[Any]:
-        """The node features of a graph, for a network."""
-        return NODE_FEATURES[networks.FEATURES](graph)
-
     def copy(self) -> Frozen:
         """A copy that shares nothing with this one: some explainers leave masks in a module."""
         return Frozen(self.kind, copy.deepcopy(self.oracle) if self.is_network else self.oracle)
@@ -114,13 +93,7 @@ class Frozen:
 def freeze(name: str, dataset: Dataset, kind: str, training: int, folder: Path) -> Card:
     """Train a classifier and write it and its card; reuse the files if both are there and match.
 
-    Parameters
-    ----------
-    name : the data set's name.
-    dataset : the data set. A quarter of it is held out.
-    kind : one of `KINDS`.
-    training : number of the training.
-    folder : where to write.
+    A quarter of the data set is held out.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of classifier", kind, KINDS)

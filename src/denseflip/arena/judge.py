@@ -31,11 +31,7 @@ Side = Literal["in range", "between", "beyond"]
 class Judge:
     """Judges answers about one data set and one frozen classifier.
 
-    Parameters
-    ----------
-    dataset : the data set.
-    path, sha256 : the classifier.
-    others : files and hashes of the same classifier from other trainings.
+    ``others`` are files and hashes of the same classifier from other trainings.
     """
 
     def __init__(
@@ -51,14 +47,7 @@ class Judge:
         return labels_of(self.oracle, self.dataset.graphs)
 
     def judge(self, graph_id: str, reply: Reply, *, described: bool) -> dict[str, Any]:
-        """Return the columns of one answer.
-
-        Parameters
-        ----------
-        graph_id : the graph that was explained.
-        reply : what the explainer gave.
-        described : whether to take the measures of the sentence too.
-        """
+        """The columns of one answer; with those of its sentence if it is described."""
         graph = self.dataset[graph_id].graph
         before = self.labels[self.dataset.index_of(graph_id)]
         row: dict[str, Any] = {

@@ -55,9 +55,8 @@ def _network() -> Any:
 
         def __init__(self, kind: str, n_nodes: int, n_classes: int) -> None:
             super().__init__()
-            layer = GCNConv if kind == "gcn" else None
-            self.first = layer(n_nodes, _HIDDEN) if layer else Gin(n_nodes)
-            self.second = layer(_HIDDEN, _HIDDEN) if layer else Gin(_HIDDEN)
+            layer = (lambda width: GCNConv(width, _HIDDEN)) if kind == "gcn" else Gin
+            self.first, self.second = layer(n_nodes), layer(_HIDDEN)
             self.last = nn.Linear(_HIDDEN, n_classes)
 
         def forward(self, x: Any, edge_index: Any, batch: Any, edge_weight: Any = None) -> Any:

@@ -49,10 +49,7 @@ class Missing:
 def find_explainer(name: str, checkout: Path | None = None) -> Explainer:
     """The explainer of this name: a peer, a method of denseflip, or ``module:function``.
 
-    Parameters
-    ----------
-    name : the name.
-    checkout : a folder with GRETEL's source, for its explainers.
+    Those of GRETEL need a checkout, a folder with its source.
     """
     if name in PEERS:
         return PEERS[name]

@@ -113,14 +113,7 @@ class ArenaPlan:
 def make_arena_plan(
     settings: Settings, folder: Path, *, say: Callable[[str], object] = lambda text: None
 ) -> ArenaPlan:
-    """Train the classifiers that a folder lacks and list the trials.
-
-    Parameters
-    ----------
-    settings : what to run.
-    folder : where the classifiers are kept.
-    say : receives a line per classifier.
-    """
+    """Train the classifiers that a folder lacks and list the trials; `say` gets their accuracy."""
     for kind in {kind for kinds in settings.sides.values() for kind in kinds}:
         if kind not in KINDS:
             raise UnknownNameError("kind of classifier", kind, KINDS)

@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from denseflip.arena.frozen import Frozen
+from denseflip.arena.networks import FEATURES
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
 from denseflip.experiments.worker import TimedOracle
@@ -21,14 +23,15 @@ from denseflip.oracles.gradients import PairGradient
 from denseflip.oracles.protocol import Oracle, own_ability
 from denseflip.oracles.renumbered import RenumberedOracle, renumber
 from denseflip.oracles.session import Session
+from denseflip.oracles.tensors import NODE_FEATURES
 
 Track = Literal["labels", "probabilities", "gradients"]
 Answer = Graph | Counterfactual | None
 Phase = Literal["search", "background", "training"]
 
 
-class Explainer(Protocol):
-    """An explainer of the benchmark.
+class Explainer:
+    """An explainer of the benchmark: the usual attributes, for adapters to inherit.
 
     Attributes
     ----------
@@ -42,37 +45,6 @@ class Explainer(Protocol):
     """
 
     name: str
-    stochastic: bool
-    removal_only: bool
-    slow: bool
-
-    @property
-    def track(self) -> Track:
-        """What it uses of the classifier."""
-        ...
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of classifiers that it can explain."""
-        ...
-
-    @property
-    def needs(self) -> Mapping[str, str]:
-        """The packages that it imports."""
-        ...
-
-    def prepare(self) -> None:
-        """Import what `explain` uses, before the clock starts."""
-        ...
-
-    def explain(self, problem: Problem) -> Answer:
-        """Return a graph with another label, or None."""
-        ...
-
-
-class Peer:
-    """The usual attributes of an explainer, for adapters to inherit."""
-
     track: Track = "labels"
     stochastic = False
     removal_only = False
@@ -82,6 +54,10 @@ class Peer:
 
     def prepare(self) -> None:
         """Import what `explain` uses, before the clock starts."""
+
+    def explain(self, problem: Problem) -> Answer:
+        """Return a graph with another label, or None."""
+        raise NotImplementedError
 
 
 @dataclass
@@ -215,8 +191,6 @@ class Problem:
         fresh = self.frozen.copy()
         inner = RenumberedOracle(fresh.oracle, self.order) if self.renumbered else fresh.oracle
         self.oracle = MeteredOracle(inner, self.meter)
-        self._module: Any = None
-        self._background: list[tuple[Graph, Label]] | None = None
 
     # ---- labels -------------------------------------------------------------------------
 
@@ -229,12 +203,10 @@ class Problem:
         """Label of one graph; counts as one call."""
         return self.labels_of([graph])[0]
 
-    @property
+    @cached_property
     def label(self) -> Label:
         """Label of the graph to explain; counts as one call the first time."""
-        if not hasattr(self, "_label"):
-            self._label = self.label_of(self.graph)
-        return self._label
+        return self.label_of(self.graph)
 
     def flips(self, graph: Graph) -> bool:
         """Whether a graph has another label than the one to explain."""
@@ -267,14 +239,12 @@ class Problem:
             return list(self.dataset.graphs)
         return [renumber(graph, self.place) for graph in self.dataset.graphs]
 
-    @property
+    @cached_property
     def background(self) -> list[tuple[Graph, Label]]:
         """The graphs of the data set and their labels; counted separately."""
-        if self._background is None:
-            graphs = self.graphs
-            with self.meter.during("background"):
-                self._background = list(zip(graphs, self.labels_of(graphs), strict=True))
-        return self._background
+        graphs = self.graphs
+        with self.meter.during("background"):
+            return list(zip(graphs, self.labels_of(graphs), strict=True))
 
     @property
     def pairs(self) -> Codes:
@@ -299,22 +269,22 @@ class Problem:
 
     # ---- gradients ----------------------------------------------------------------------
 
-    @property
+    @cached_property
     def model(self) -> Any:
         """The torch module: ``model(x, edge_index, batch, edge_weight=None)``; calls are counted.
 
         None for other classifiers.
         """
-        if self._module is None and self.frozen.is_network:
-            self._module = self.meter.watch(self.frozen.copy().oracle.module)  # type: ignore[attr-defined]
-        return self._module
+        if not self.frozen.is_network:
+            return None
+        return self.meter.watch(self.frozen.copy().oracle.module)  # type: ignore[attr-defined]
 
     def tensors(self, graph: Graph) -> tuple[Any, Any, Any]:
         """Node features, edges in both directions and batch numbers of a graph, for `model`."""
         import torch
 
         own = renumber(graph, self.order) if self.renumbered else graph
-        x = torch.as_tensor(self.frozen.features(own)[self.order])
+        x = torch.as_tensor(NODE_FEATURES[FEATURES](own)[self.order])
         n, codes = graph.n_nodes, graph.codes
         ends = torch.as_tensor(np.stack([codes // n, codes % n]))
         edges = torch.cat([ends, ends.flip(0)], dim=1)

@@ -236,16 +236,12 @@ def share_in_range(rows: Sequence[Row]) -> float | None:
     return fmean(known) if known else None
 
 
-def _mean_of(column: str) -> Callable[[Sequence[Row]], float | None]:
-    return lambda rows: _mean(rows, column)
-
-
 #: Measures of sentences and answers for which more is better: title → its value for some rows.
 TRUST: dict[str, Callable[[Sequence[Row]], float | None]] = {
     "true as read": share_true,
     "in range": share_in_range,
-    "stable to noise": _mean_of("robustness_1"),
-    "stable to retraining": _mean_of("kept"),
+    "stable to noise": lambda rows: _mean(rows, "robustness_1"),
+    "stable to retraining": lambda rows: _mean(rows, "kept"),
 }
 
 

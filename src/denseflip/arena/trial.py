@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from denseflip.arena.child import CHILD, Task
+from denseflip.arena.child import CHILD
 from denseflip.arena.frozen import Card
 from denseflip.arena.judge import Judge
 from denseflip.runs.identity import versions
@@ -124,29 +124,16 @@ class Trial(Spec):
 
     def work(self, on_event: Listener | None = None) -> Record:
         """Run the explainer in the child process of this worker, and judge its answer here."""
-        side, contender = self.side, self.contender
-        task = Task(
-            data=side.data,
-            path=side.path,
-            sha256=side.card.sha256,
-            explainer=contender.name,
-            checkout=contender.checkout,
-            graph=self.graph,
-            seed=self.seed,
-            budget=self.budget,
-            renumbering=self.renumbering,
-        )
-        reply = CHILD.solve(task, self.seconds)
-        row = _judge(side.data, side.path, side.card.sha256, side.others).judge(
-            self.graph, reply, described=self.described
-        )
+        side = self.side
+        reply = CHILD.solve(self)
+        row = _judge(side).judge(self.graph, reply, described=self.described)
         times = {"search": reply.seconds, "training": reply.training_seconds}
         return make_record(self.identity, result=row, times=times)
 
 
 @lru_cache(maxsize=2)
-def _judge(data: DataSpec, path: str, sha256: str, others: tuple[tuple[str, str], ...]) -> Judge:
-    return Judge(load_data(data), path, sha256, others)
+def _judge(side: Side) -> Judge:
+    return Judge(load_data(side.data), side.path, side.card.sha256, side.others)
 
 
 def _is_complete(record: Record) -> bool:

@@ -232,7 +232,7 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
     @property
     def sentences(self) -> tuple[str, ...]:
         """The sentences of `statement`, one by one."""
-        return statement(self)
+        return tuple(statement(self))
 
     def methods_text(self, dataset: Any = None) -> str:
         """What was done, in a paragraph for the methods section of a paper, with references.
@@ -410,8 +410,6 @@ def assemble(
     vocabulary: str | Vocabulary = "auto",
 ) -> Cohort:
     """Combine the counts of all labellings into a cohort."""
-    if correction not in CORRECTIONS:
-        raise UnknownNameError("correction", str(correction), CORRECTIONS, parameter="correction")
     cells, n = cells_of(dataset, settings), len(observed.more)
     both = np.concatenate((observed.more, observed.fewer))
     rows = np.array([np.concatenate((x.more, x.fewer)) for x in null]).reshape(len(null), 2 * n)
@@ -423,9 +421,8 @@ def assemble(
             ps = [max_p(*test) for test in tests]
         else:
             ps = [benjamini_hochberg(single_p(*test)) for test in tests]
-    used = [signed(x) for x in (observed, *null)]
     agree = [
-        rank_correlation(u, x.difference) for u, x in zip(used, (observed, *null), strict=True)
+        rank_correlation(np.subtract(x.more, x.fewer), x.difference) for x in (observed, *null)
     ]
     known = [x for x in agree[1:] if x is not None]
     words = Vocabulary.of(vocabulary, dataset.nodes)
@@ -462,11 +459,6 @@ def assemble(
         notes=(*((MADE_UP,) if _is_made_up(dataset) else ()), *notes),
         held=held_by(dataset, settings)[0] if null else (),
     )
-
-
-def signed(labelling: Labelling) -> Any:
-    """Patients with "more" minus patients with "fewer", by cell."""
-    return np.subtract(labelling.more, labelling.fewer)
 
 
 def _is_made_up(dataset: Dataset) -> bool:

@@ -6,12 +6,10 @@ been modified or may come from somebody else, so records are checked when they a
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +21,6 @@ from denseflip.cohort.shared_search import find_shared
 from denseflip.datasets import Dataset
 from denseflip.errors import (
     DatasetError,
-    EngineError,
     FileFormatError,
     InvalidParameterError,
     StoreError,
@@ -152,20 +149,6 @@ class _Judged(NamedTuple):
     evaluation: Evaluation | None
 
 
-@cache
-def cohort_code() -> str:
-    """Digest of the files of this package that determine the results."""
-    h = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        if path.name not in {
-            "cohort.py",
-            "methods_text.py",
-            "words.py",
-        }:  # these only display results
-            h.update(path.name.encode() + b"\0" + path.read_bytes())
-    return h.hexdigest()[:16]
-
-
 @dataclass(frozen=True)
 class CohortSpec(Spec):
     """One part of a cohort.
@@ -177,7 +160,6 @@ class CohortSpec(Spec):
     number : number of the labelling; 0 is the true one.
     refit : whether the classifier is retrained for each.
     subjects : digest of the confound columns, which the data set's own digest leaves out.
-    code : digest of the source files that determine it, besides those of every result.
     """
 
     data: DataSpec
@@ -188,7 +170,6 @@ class CohortSpec(Spec):
     number: int = field(default=0, kw_only=True)
     refit: bool = field(default=True, kw_only=True)
     subjects: str = field(default="", kw_only=True)
-    code: str = field(default_factory=lambda: str(cohort_code()), kw_only=True)
 
     kind = "cohort"
 
@@ -210,17 +191,10 @@ class CohortSpec(Spec):
             "number": self.number,
             "refit": self.refit,
             "subjects": self.subjects,
-            "cohort": self.code,
         }
 
     def work(self, on_event: Listener | None = None) -> Record:
         """Evaluate the classifier, run one labelling, or find the shared change."""
-        if self.code != cohort_code():
-            msg = (
-                "This worker has a different version of the cohort code. Install the same version "
-                "of denseflip on all machines."
-            )
-            raise EngineError(msg)
         started = time.perf_counter()
         dataset = _dataset(self.data, self.subjects)
         fit = fit_of(self.oracle) if self.refit else load_oracle_of(self.oracle, dataset)

@@ -261,8 +261,9 @@ def explain_cohort(
         change = CohortSpec(data, spec, part="shared", **shared)
         null = [CohortSpec(data, spec, number=i + 1, **shared) for i in range(permutations)]
         if confirm is not None:
-            left = _missing([true, *null], kept)
-            told = estimate_cohort(loaded, spec, settings, refit, len(left), workers=workers)
+            have = {record["id"] for record in kept.records()}
+            left = sum(labelling.id not in have for labelling in (true, *null))
+            told = estimate_cohort(loaded, spec, settings, refit, left, workers=workers)
             if not confirm(told):
                 return _nothing(
                     loaded, settings, facts, ("The run was declined; no patient was explained.",)
@@ -370,8 +371,3 @@ def _notes(
             "differs by itself."
         )
     return tuple(notes)
-
-
-def _missing(specs: Sequence[CohortSpec], store: Store) -> list[CohortSpec]:
-    have = {record["id"] for record in store.records()}
-    return [spec for spec in specs if spec.id not in have]

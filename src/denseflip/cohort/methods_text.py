@@ -38,11 +38,7 @@ _LISTED = 5  # region pairs in the paragraph
 def methods_text(cohort: Cohort, version: str, description: str = "") -> str:
     """The methods of a cohort in a paragraph, with its references.
 
-    Parameters
-    ----------
-    cohort : the cohort.
-    version : the version of this package.
-    description : the description of the data set, which may say how edges were made.
+    The description of the data set may say how edges were made.
     """
     references = [PAPER]
     parts = [*_data(cohort, description), *_classifier(cohort)]

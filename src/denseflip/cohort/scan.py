@@ -12,6 +12,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,16 +62,12 @@ class Scan(Conversation):
     in_range, balance : as in `Brief`.
     """
 
+    needs: ClassVar[frozenset[str]] = frozenset({REGIONS, BACKGROUND})
     regions: str | None = None
     max_cells: int = 5
     spreads: tuple[float, ...] | None = field(default=None, repr=False)
     in_range: str = "prefer"
     balance: str = "auto"
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """Regions and the data set."""
-        return frozenset({REGIONS, BACKGROUND})
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search; the result flips in all of five redraws, or is true as `brief` defines it."""

@@ -28,12 +28,8 @@ def place_words(name: str, units: str) -> str:
     return f"{units} between {first} and {second}" if dash else f"{units} within {first}"
 
 
-def statement(cohort: Cohort) -> tuple[str, ...]:
-    """Return the statement about a group, sentence by sentence."""
-    return tuple(_sentences(cohort))
-
-
-def _sentences(cohort: Cohort) -> Iterator[str]:
+def statement(cohort: Cohort) -> Iterator[str]:
+    """The statement about a group, sentence by sentence."""
     yield accuracy_words(cohort)
     if cohort.verdict == "chance":
         yield (

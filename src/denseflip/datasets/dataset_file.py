@@ -67,8 +67,11 @@ def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) ->
     }
     if dataset.subjects:
         header["subjects"] = {name: list(column) for name, column in dataset.subjects.items()}
+    if dataset.is_typed:
+        header["node_types"] = list(dataset.node_types)
+    text = json.dumps(header, ensure_ascii=False)
     arrays = {
-        "header": _packed(header),
+        "header": np.frombuffer(text.encode(), dtype=np.uint8),
         "gaps": _narrow(
             np.concatenate([np.diff(g.codes, prepend=np.int64(0)) for g in dataset.graphs])
         ),
@@ -78,9 +81,7 @@ def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) ->
     if dataset.weights is not None:
         arrays[_WEIGHTS] = dataset.weights
     if dataset.is_typed:
-        header["node_types"] = list(dataset.node_types)
         arrays |= _type_arrays(dataset)
-        arrays["header"] = _packed(header)
     with whole_file(target) as out:
         np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
     return target
@@ -122,8 +123,8 @@ def _assemble(
     gaps: npt.NDArray[Any],
     offsets: npt.NDArray[Any],
     labels: npt.NDArray[Any],
-    weights: npt.NDArray[Any] | None = None,
-    typed: Mapping[str, npt.NDArray[Any]] | None = None,
+    weights: npt.NDArray[Any] | None,
+    typed: Mapping[str, npt.NDArray[Any]],
 ) -> Dataset:
     """Check the arrays and build the data set from them."""
     n = header["n_nodes"]
@@ -145,7 +146,7 @@ def _assemble(
         raise DatasetError(msg)
     cuts = list(pairwise(offsets.tolist()))
     if "node_types" in header:
-        graphs = _typed_graphs(header["node_types"], gaps, cuts, dict(typed or {}))
+        graphs = _typed_graphs(header["node_types"], gaps, cuts, typed)
     else:
         graphs = [_graph(gaps[a:b], n, i) for i, (a, b) in enumerate(cuts)]
     return Dataset(
@@ -160,10 +161,6 @@ def _assemble(
         subjects=header.get("subjects", {}),
         weights=weights,
     )
-
-
-def _packed(header: dict[str, Any]) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8)
 
 
 def _type_arrays(dataset: Dataset) -> dict[str, npt.NDArray[Any]]:
@@ -182,7 +179,7 @@ def _type_arrays(dataset: Dataset) -> dict[str, npt.NDArray[Any]]:
 
 
 def _typed_graphs(
-    names: Any, gaps: npt.NDArray[Any], cuts: list[tuple[int, int]], typed: dict[str, Any]
+    names: Any, gaps: npt.NDArray[Any], cuts: list[tuple[int, int]], typed: Mapping[str, Any]
 ) -> list[Graph]:
     """Graphs of different sizes, with the types and features of their nodes."""
     sizes = typed.get(_SIZES, np.empty(0))

@@ -7,18 +7,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.datasets.connectome import Keep
 from denseflip.datasets.number_tables import BINARY, read_table
 from denseflip.datasets.text_cells import is_number, read_cells
 from denseflip.errors import FileFormatError, counted, nearest, shown
 from denseflip.graph import Graph, Nodes
 from denseflip.limits import PER_NODE, check_size
 from denseflip.text_tables import read_text
+
+if TYPE_CHECKING:
+    from denseflip.datasets.import_job import ReadOptions
 
 EDGE_LISTS = (".edgelist", ".edges", ".el")
 #: Pairs of column names, in lower case and without digits and punctuation.
@@ -48,14 +50,12 @@ class EdgeLines:
     ends : the two nodes of each edge, as they are written.
     weights : the weight of each edge; None if the file has none.
     lines : the number of each line in the file.
-    header : the first line, if it is a header.
     first_node : the number of the first node, if a comment says it.
     """
 
     ends: list[tuple[str, str]]
     weights: npt.NDArray[np.float64] | None
     lines: Sequence[int]
-    header: tuple[str, ...] | None = None
     first_node: int | None = None
 
 
@@ -80,22 +80,14 @@ def says_edges(rows: list[list[str]], header: Sequence[str] | None = None) -> bo
     return len(named) == len(rows) and len(rows) > 1
 
 
-def read_edges(
-    path: Path,
-    *,
-    nodes: Nodes | None = None,
-    n_nodes: int | None = None,
-    keep: Keep | None = None,
-    first_node: int | None = None,
-    decimal: str = "auto",
-) -> Graph:
+def read_edges(path: Path, options: ReadOptions) -> Graph:
     """A graph from lines ``u v [weight]``; nodes by number, or by name with a node table.
 
     A list with every pair in both directions is accepted. Without a rule every listed pair is an
     edge, whatever its weight.
     """
-    n = n_nodes if n_nodes is not None else (nodes.n_nodes if nodes else None)
-    pairs, weights = edge_table(path, nodes, n, first_node=first_node, decimal=decimal)
+    n, keep = options.size, options.keep
+    pairs, weights = edge_table(path, options)
     if n is None:
         n = int(pairs.max()) + 1 if len(pairs) else 0
     check_size(float(n) * PER_NODE, f"{path.name}: a graph of {n} nodes (the largest number in it)")
@@ -124,26 +116,17 @@ def _check_both_ways(codes: Any, weights: Any, source: str) -> None:
 
 
 def edge_table(
-    path: Path,
-    nodes: Nodes | None = None,
-    n_nodes: int | None = None,
-    *,
-    first_node: int | None = None,
-    decimal: str = "auto",
+    path: Path, options: ReadOptions
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64] | None]:
     """The pairs of an edge list, shape (k, 2), counted from 0, and their weights.
 
-    Parameters
-    ----------
-    path : the file.
-    nodes : the node table; its names, else its positions, are the nodes of the list.
-    n_nodes : the number of nodes, if it is known.
-    first_node : the number of the first node in the list, 0 or 1; it must be given if the list
-        never has 0, unless a comment says it or the number of nodes leaves one reading.
-    decimal : as in `read_cells`.
+    The nodes of the list are the names of the node table, else its positions. The number of the
+    first node must be given if the list never has 0, unless a comment says it or the number of
+    nodes leaves one reading.
     """
-    found = read_edge_lines(path, nodes, decimal=decimal)
-    names = {} if nodes is None or _counted_from_0(nodes.names) else nodes.names
+    nodes, n_nodes, first_node = options.nodes, options.size, options.reading.first_node
+    found = read_edge_lines(path, options)
+    names = nodes.names if nodes and names_nodes(nodes) else ()
     place = {name: i for i, name in enumerate(names)}
     if any(x in place for pair in found.ends for x in pair):
         for pair, line in zip(found.ends, found.lines, strict=True):
@@ -168,6 +151,11 @@ def edge_table(
     return pairs - first, found.weights
 
 
+def names_nodes(nodes: Nodes | None) -> bool:
+    """Whether a node table has names, not just the numbers from 0, that an edge list may use."""
+    return nodes is not None and any(name != str(i) for i, name in enumerate(nodes.names))
+
+
 def first_of(pairs: npt.NDArray[np.int64], n_nodes: int | None) -> int | None:
     """The number of the first node, as far as the numbers in a list show it."""
     if not len(pairs) or pairs.min() <= 0:
@@ -185,16 +173,16 @@ def unclear_first(source: str, pairs: npt.NDArray[np.int64], n_nodes: int | None
     )
 
 
-def edge_names(path: Path, *, decimal: str = "auto") -> list[str] | None:
+def edge_names(path: Path, options: ReadOptions) -> list[str] | None:
     """The node names of an edge list, in order; None if it uses numbers."""
-    names = [x for pair in read_edge_lines(path, None, decimal=decimal).ends for x in pair]
+    names = [x for pair in read_edge_lines(path, options).ends for x in pair]
     return None if all(is_number(x) for x in names) else list(dict.fromkeys(names))
 
 
 # ---- lines ------------------------------------------------------------------------------
 
 
-def read_edge_lines(path: Path, nodes: Nodes | None, *, decimal: str = "auto") -> EdgeLines:
+def read_edge_lines(path: Path, options: ReadOptions) -> EdgeLines:
     """The edges of a file as they are written."""
     if path.suffix.lower() in BINARY:
         values = read_table(path, header="none").values
@@ -203,7 +191,7 @@ def read_edge_lines(path: Path, nodes: Nodes | None, *, decimal: str = "auto") -
         ends = [(f"{u:.17g}", f"{v:.17g}") for u, v in values[:, :2].tolist()]
         weights = values[:, 2] if values.shape[1] == 3 else None
         return EdgeLines(ends, weights, range(1, len(values) + 1))
-    cells = read_cells(path, may_be_empty=True, decimal=decimal)
+    cells = read_cells(path, may_be_empty=True, decimal=options.reading.decimal)
     rows, lines = cells.rows, cells.lines
     told = next((m for x in cells.remarks if (m := _NUMBERED.search(x))), None)
     first = None if told is None else int(told[1])
@@ -213,7 +201,7 @@ def read_edge_lines(path: Path, nodes: Nodes | None, *, decimal: str = "auto") -
         rows, lines = _networkx_rows(path)
     ends_at: tuple[int, int] = (0, 1)
     header = None
-    if _is_header(rows, set(nodes.names) if nodes else set()):
+    if _is_header(rows, set(options.nodes.names) if options.nodes else set()):
         header, rows, lines = tuple(rows[0]), rows[1:], lines[1:]
         ends_at = _end_columns(header) or (0, 1)
     if rows and len(rows[0]) > 3 and not rows[0][-1] and not any(row[-1] for row in rows):
@@ -235,7 +223,7 @@ def read_edge_lines(path: Path, nodes: Nodes | None, *, decimal: str = "auto") -
             msg = f"{path.name}: line {lines[i]} lacks a node."
             raise FileFormatError(msg)
     weights = None if at is None else _column(rows, at, lines, path)
-    return EdgeLines([(row[u], row[v]) for row in rows], weights, lines, header, first)
+    return EdgeLines([(row[u], row[v]) for row in rows], weights, lines, first)
 
 
 def _column(rows: list[list[str]], at: int, lines: Sequence[int], path: Path) -> Any:
@@ -287,10 +275,6 @@ def _wrong_width(path: Path, width: int) -> str:
         f"{path.name}: an edge list must have two or three columns (u, v, weight), or a header "
         f"that names them (source, target, weight); got {counted(width, 'column', 'columns')}."
     )
-
-
-def _counted_from_0(names: Sequence[str]) -> bool:
-    return all(name == str(i) for i, name in enumerate(names))
 
 
 def _networkx_rows(path: Path) -> tuple[list[list[str]], list[int]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +19,7 @@ from denseflip.datasets.dataset_file import SUFFIX
 from denseflip.datasets.import_job import ending_of
 from denseflip.datasets.importers import suffixes
 from denseflip.errors import DatasetError, FileFormatError, UnknownNameError, shown
-from denseflip.files import write_whole
+from denseflip.files import whole_folder, write_whole
 from denseflip.graph import Graph, Nodes
 from denseflip.limits import check_size, read_json
 
@@ -125,40 +123,29 @@ def export_dataset(
     if format != "dfd":
         dataset.check_shared_nodes(f"An export as {format} (format 'dfd' does not)")
     target = check_new_folder(folder, force=force, error=DatasetError)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # Write to a temporary folder first, so that the folder appears complete or not at all.
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as temporary:
-        fresh = Path(temporary)
+    with whole_folder(target) as fresh:
         _fill(dataset, fresh, format, on_file or (lambda _: None))
-        target.mkdir(exist_ok=True)
-        for part in fresh.iterdir():
-            old = target / part.name
-            if old.is_symlink():
-                old.unlink()  # the link, not its target
-            elif old.is_dir():
-                shutil.rmtree(old)
-            part.replace(old)
     return target
 
 
 def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], None]) -> None:
-    names = list(dataset.ids) if format == "dfd" else _file_names(dataset)
     if format == "dfd":
         whole = check_file_name(
             dataset.name.replace(":", "-"), "The data set's name", error=DatasetError
         )
         dataset.save(folder / f"{whole}{SUFFIX}")
     else:
+        _check_ids(dataset.ids)
         ending, write = FORMATS[format]
         (folder / GRAPHS).mkdir()
-        for name, graph in zip(names, dataset.graphs, strict=True):
+        for name, graph in zip(dataset.ids, dataset.graphs, strict=True):
             on_file(name)
             write(graph, dataset.nodes, folder / GRAPHS / f"{name}{ending}")
     with (folder / LABELS).open("w", newline="", encoding="utf-8") as handle:
         labels = (dataset.class_names[x] for x in dataset.labels)
         columns = (map(_cell, column) for column in dataset.subjects.values())
         _write_rows(handle, [["id", "label", *dataset.subjects]])
-        _write_rows(handle, zip(names, labels, *columns, strict=True))
+        _write_rows(handle, zip(dataset.ids, labels, *columns, strict=True))
     dataset.nodes.write_csv(folder / NODES)
     card = {
         "name": dataset.name,
@@ -177,10 +164,10 @@ def _cell(value: float | str | None) -> str:
     return "n/a" if value is None else value
 
 
-def _file_names(dataset: Dataset) -> list[str]:
-    """The ids, if all are valid file names, also on systems where A.csv and a.csv are one file."""
+def _check_ids(ids: Iterable[str]) -> None:
+    """Raise unless ids are valid file names, also on systems where A.csv and a.csv are one file."""
     seen: dict[str, str] = {}
-    for name in dataset.ids:
+    for name in ids:
         check_file_name(name, "The id", error=DatasetError)
         first = seen.setdefault(name.casefold(), name)
         if first != name:
@@ -189,7 +176,6 @@ def _file_names(dataset: Dataset) -> list[str]:
                 "Rename one."
             )
             raise DatasetError(msg)
-    return list(dataset.ids)
 
 
 # ---- recognise on import ----------------------------------------------------------------

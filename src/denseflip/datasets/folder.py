@@ -23,7 +23,7 @@ from denseflip.datasets.find_files import find_graphs, people_table
 from denseflip.datasets.import_job import INCOMPLETE, FolderImporter, Import, ReadOptions
 from denseflip.datasets.importers import folder_importer, kinds, read_files
 from denseflip.datasets.labels import choose_classes, class_order, join_spellings
-from denseflip.datasets.match_labels import LabelOptions, by_order, labelled
+from denseflip.datasets.match_labels import GivenLabels
 from denseflip.datasets.matrix_files import check_sizes, graphs_of_tables
 from denseflip.datasets.region_names import with_regions
 from denseflip.datasets.subjects import subject_table
@@ -186,8 +186,8 @@ def import_folder(
         drop_nodes=drop_nodes,
         drop_incomplete=INCOMPLETE in unwanted,
         node_types=tuple(node_types),
+        reading=Reading("auto", header, decimal, first_node),
     )
-    options.reading = Reading("auto", header, decimal, first_node)
     job = Import(
         exported.graphs if exported else source,
         kind,
@@ -198,10 +198,10 @@ def import_folder(
         notes=told,
         unwanted=[x for x in unwanted if x != INCOMPLETE],
     )
-    asked = LabelOptions(id_column, label_column, skip_unmatched, na)
+    asked = GivenLabels(job, labels, id_column, label_column, skip_unmatched, na)
     single = allow_single or exported is not None
     if whole is not None:
-        graphs, given, order = _read_whole(job, whole, labels, asked, classes, single)
+        graphs, given, order = _read_whole(job, whole, asked, classes, single)
     else:
         tables = (labels, nodes, people_table(job.folder))
         skip = {Path(os.path.realpath(x)) for x in tables if isinstance(x, (str, Path))}
@@ -213,16 +213,13 @@ def import_folder(
             labelled=labels is not None or people_table(job.folder) is not None,
             stems=exported is not None,
         )
-        if found.classes is None:
-            given, paths = labelled(job, labels, found.paths, asked)
-        else:
-            given, paths = found.classes, found.paths
+        given = asked.of_files(found.paths) if found.classes is None else found.classes
         if found.folders:
             rows = job.subjects
             job.subjects = {k: {FOLDER: d, **rows.get(k, {})} for k, d in found.folders.items()}
         given, order = _chosen(job, given, classes)
         _check_counts(job, given, single)
-        graphs = read_files(job, {key: p for key, p in paths.items() if key in given})
+        graphs = read_files(job, {key: p for key, p in found.paths.items() if key in given})
     typed = bool(graphs) and all(g.types is not None for g in graphs.values())
     if not typed:
         check_sizes(job, {key: g.n_nodes for key, g in graphs.items()})
@@ -350,8 +347,7 @@ def _raise_problems(job: Import) -> None:
 def _read_whole(
     job: Import,
     importer: FolderImporter,
-    labels: str | Path | Mapping[str, str] | None,
-    asked: LabelOptions,
+    asked: GivenLabels,
     classes: Sequence[str] | None,
     single: bool,
 ) -> tuple[dict[str, Graph], dict[str, str], tuple[str, ...] | None]:
@@ -359,7 +355,7 @@ def _read_whole(
     job.kind = importer.name
     width = max(4, len(str(len(whole))))
     ids = whole.ids or [f"{i + 1:0{width}d}" for i in range(len(whole))]
-    if labels is None and whole.labels is None and importer.name == "tu":
+    if asked.labels is None and whole.labels is None and importer.name == "tu":
         missing = f"{tu_name(job.folder)}_graph_labels.txt"
         job.problem(
             f"{missing} is missing. Add it, with the label of one graph per line, or give a table "
@@ -367,12 +363,12 @@ def _read_whole(
             "labels",
         )
         _raise_problems(job)
-    if labels is None and whole.labels is not None:
+    if asked.labels is None and whole.labels is not None:
         given = dict(zip(ids, whole.labels, strict=True))
     elif whole.by_order:
-        ids, given = by_order(job, labels, asked, ids, known=whole.ids is not None)
+        ids, given = asked.by_order(ids, known=whole.ids is not None)
     else:
-        given, _ = labelled(job, labels, {key: job.folder / key for key in ids}, asked)
+        given = asked.of_files({key: job.folder / key for key in ids})
     given, order = _chosen(job, given, classes)
     _check_counts(job, given, single)
     job.on_total(len(given))

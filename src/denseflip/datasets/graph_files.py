@@ -14,8 +14,9 @@ from xml.etree import ElementTree
 import numpy as np
 
 from denseflip.datasets.connectome import Keep, Matrix
+from denseflip.datasets.import_job import ReadOptions
 from denseflip.errors import FileFormatError, TooLargeError, shown
-from denseflip.graph import Graph, Nodes
+from denseflip.graph import Graph
 from denseflip.graph.inputs import tell_difference
 from denseflip.limits import check_dense, check_size
 
@@ -36,19 +37,14 @@ def is_binary(matrix: Matrix) -> bool:
     return bool(((matrix == 0) | (matrix == 1)).all()) and not np.diagonal(matrix).any()
 
 
-def read_graphml(
-    path: Path,
-    nodes: Nodes | None = None,
-    *,
-    keep: Keep | None = None,
-    ignore_weights: bool = False,
-) -> Graph:
+def read_graphml(path: Path, options: ReadOptions) -> Graph:
     """A graph from GraphML; nodes by name with a node table, else numbers, else file order.
 
     Weighted edges need a rule, as a weighted matrix does, unless weights are ignored.
     """
     import networkx as nx
 
+    nodes, keep = options.nodes, options.keep
     found = _parse_graphml(path)
     names = [str(x) for x in found.nodes]
     found = nx.relabel_nodes(found, dict(zip(list(found.nodes), names, strict=True)))
@@ -62,11 +58,11 @@ def read_graphml(
         raise FileFormatError(msg, parameter="nodes")
     elif numbers:
         order = sorted(names, key=lambda x: int(x.lstrip("n")))
-    plain = keep is not None or ignore_weights
+    plain = keep is not None or options.ignore_weights
     graph = Graph.from_networkx(
         found, order=order, weight=None if plain else "weight", source=path.name
     )
-    if keep is not None and not ignore_weights:
+    if keep is not None and not options.ignore_weights:
         check_dense(graph.n_nodes, f"{path.name}: its weights")
         weights = nx.to_numpy_array(found, nodelist=order or names)
         if not is_binary(weights):

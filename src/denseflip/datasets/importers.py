@@ -20,6 +20,7 @@ from denseflip.datasets.edge_lists import (
     edge_names,
     edge_table,
     first_of,
+    names_nodes,
     read_edge_lines,
     read_edges,
     unclear_first,
@@ -77,27 +78,8 @@ __all__ = [
 # ---- the kinds --------------------------------------------------------------------------
 
 
-def _edges(path: Path, options: ReadOptions) -> Graph:
-    return read_edges(
-        path,
-        nodes=options.nodes,
-        n_nodes=options.size,
-        keep=options.keep,
-        first_node=options.reading.first_node,
-        decimal=options.reading.decimal,
-    )
-
-
-def _graphml(path: Path, options: ReadOptions) -> Graph:
-    return read_graphml(
-        path, options.nodes, keep=options.keep, ignore_weights=options.ignore_weights
-    )
-
-
 def _tu(job: Import) -> Whole:
-    found = read_tu(job.folder, job.options.node_types)
-    job.notes += found.notes
-    return Whole(graphs=found.graphs, labels=found.labels)
+    return read_tu(job.folder, job.options.node_types, job.notes)
 
 
 def _read_each(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
@@ -107,28 +89,22 @@ def _read_each(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
 
 def _all_edges(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
     """Lists by name share the union of all names; lists by number, the largest number."""
-    options, how = job.options, job.options.reading
+    options = job.options
     if options.nodes is None:
-        named = job.attempt(lambda _, p: edge_names(p, decimal=how.decimal), paths)
+        named = job.attempt(lambda _, p: edge_names(p, options), paths)
         names = dict.fromkeys(x for found in named.values() for x in found or ())
         if names:
             options.nodes = Nodes(tuple(names))
             job.notes.append(f"The nodes are the {len(names)} names that occur in the edge lists.")
             return _read_each(job, paths)
         paths = {key: paths[key] for key in named}
-    if how.first_node is None:
+    if options.reading.first_node is None:
         first = _first_node(job, paths)
         if first is None:
             return {}
-        options.reading = replace(how, first_node=first)
+        options.reading = replace(options.reading, first_node=first)
     if options.nodes is None:
-        first = options.reading.first_node
-        ends = job.attempt(
-            lambda _, p: int(
-                edge_table(p, first_node=first, decimal=how.decimal)[0].max(initial=-1)
-            ),
-            paths,
-        )
+        ends = job.attempt(lambda _, p: int(edge_table(p, options)[0].max(initial=-1)), paths)
         paths = {key: paths[key] for key in ends}
         options.n_nodes = 1 + max(ends.values(), default=-1)
     return _read_each(job, paths)
@@ -136,13 +112,13 @@ def _all_edges(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
 
 def _first_node(job: Import, paths: Mapping[str, Path]) -> int | None:
     """Whether edge lists by number count from 0 or from 1; a problem if that is unclear."""
-    decimal = job.options.reading.decimal
+    from_0 = replace(job.options, reading=replace(job.options.reading, first_node=0))
     told: set[int] = set()
     every = []
     for path in paths.values():
         try:
-            found = read_edge_lines(path, job.options.nodes, decimal=decimal)
-            every.append(edge_table(path, job.options.nodes, first_node=0, decimal=decimal)[0])
+            found = read_edge_lines(path, from_0)
+            every.append(edge_table(path, from_0)[0])
         except DenseflipError:
             continue  # reported when the file itself is read
         told |= set() if found.first_node is None else {found.first_node}
@@ -150,17 +126,12 @@ def _first_node(job: Import, paths: Mapping[str, Path]) -> int | None:
         return told.pop()
     pairs = np.concatenate(every) if every else np.empty((0, 2), dtype=np.int64)
     first = first_of(pairs, job.options.size)
-    if first is None and not _by_name(job.options.nodes):
+    if first is None and not names_nodes(job.options.nodes):
         some = next(iter(paths.values())).name
         who = some if len(paths) == 1 else f"All {len(paths)} edge lists ({some} …)"
         job.problem(unclear_first(who, pairs, job.options.size), "first_node")
         return None
     return first or 0
-
-
-def _by_name(nodes: Nodes | None) -> bool:
-    """Whether a node table has names that an edge list may use."""
-    return nodes is not None and any(x != str(i) for i, x in enumerate(nodes.names))
 
 
 def _all_graphml(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
@@ -200,7 +171,7 @@ IMPORTERS: dict[str, FileImporter | FolderImporter] = {
             "an edge list, one edge per line: u v, optionally with a weight",
             (*TABLES, *EDGE_LISTS),
             lambda look: look.suffix in EDGE_LISTS or look.kind == "edges",
-            _edges,
+            read_edges,
             _all_edges,
         ),
         FileImporter(
@@ -208,7 +179,7 @@ IMPORTERS: dict[str, FileImporter | FolderImporter] = {
             "GraphML, as written by NetworkX, igraph and Gephi",
             GRAPHML,
             lambda look: look.suffix in GRAPHML,
-            _graphml,
+            read_graphml,
             _all_graphml,
         ),
         FolderImporter(

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.datasets.arrays import Arrays
 from denseflip.datasets.import_job import FileImporter, FolderImporter, Import, ReadOptions, Whole
 from denseflip.datasets.matrix_files import read_chosen, table_importer
-from denseflip.datasets.number_tables import BINARY, Arrays, read_arrays
+from denseflip.datasets.number_tables import BINARY, read_arrays
 from denseflip.datasets.table_shapes import NumberTable
 from denseflip.errors import (
     FileFormatError,
@@ -40,7 +41,7 @@ _AXES = ("first", "last")
 # ---- CONN -------------------------------------------------------------------------------
 
 
-def _conn_array(arrays: Arrays, source: str, ndim: int) -> tuple[npt.NDArray[Any], Arrays]:
+def _conn_array(arrays: Arrays, source: str, ndim: int) -> npt.NDArray[Any]:
     """CONN's ``Z`` over its sources; the targets beyond them are left out."""
     values = arrays.numbers.get("Z")
     if values is None or values.ndim != ndim:
@@ -57,7 +58,7 @@ def _conn_array(arrays: Arrays, source: str, ndim: int) -> tuple[npt.NDArray[Any
         raise FileFormatError(msg)
     square = values[:, :n].astype(np.float64)
     square[np.arange(n), np.arange(n)] = 0.0  # CONN stores no value for a region with itself
-    return square, arrays
+    return square
 
 
 def _conn_names(arrays: Arrays, n: int) -> tuple[tuple[str, ...] | None, Any]:
@@ -69,7 +70,8 @@ def _conn_names(arrays: Arrays, n: int) -> tuple[tuple[str, ...] | None, Any]:
 
 
 def _conn(path: Path, options: ReadOptions) -> NumberTable:
-    values, arrays = _conn_array(read_arrays(path), path.name, 2)
+    arrays = read_arrays(path)
+    values = _conn_array(arrays, path.name, 2)
     names, places = _conn_names(arrays, len(values))
     return NumberTable(values, names, names, places)
 
@@ -89,7 +91,8 @@ def _conn_group(job: Import) -> Whole:
         msg = f"{job.folder}: expected one resultsROI_Condition….mat; found: {listed}. "
         raise FileFormatError(msg + "Pass the file itself instead of the folder.")
     path = found[0]
-    values, arrays = _conn_array(read_arrays(path), path.name, 3)
+    arrays = read_arrays(path)
+    values = _conn_array(arrays, path.name, 3)
     names, places = _conn_names(arrays, len(values))
     job.notes.append(f"The graphs are the subjects of {path.name}, in its order.")
     count = values.shape[2]

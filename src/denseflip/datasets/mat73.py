@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.datasets.matlab import MatFile
+from denseflip.datasets.arrays import Arrays
 from denseflip.errors import FileFormatError, MissingExtraError, TooLargeError
 from denseflip.limits import PER_CELL, check_size
 
@@ -28,7 +28,7 @@ def is_hdf5(content: bytes) -> bool:
     return content.startswith(_MARK) or content[512:520] == _MARK
 
 
-def load_mat73(path: Path) -> MatFile:
+def load_mat73(path: Path) -> Arrays:
     """Read a MATLAB 7.3 file.
 
     Raises
@@ -43,7 +43,7 @@ def load_mat73(path: Path) -> MatFile:
     except ImportError as error:
         raise MissingExtraError("h5py", "mat73") from error
 
-    found = MatFile()
+    found = Arrays()
     try:
         with h5py.File(path, "r") as file:
             for name in file:
@@ -61,13 +61,13 @@ def load_mat73(path: Path) -> MatFile:
     return found
 
 
-def _read(item: Any, name: str, found: MatFile, source: str, h5py: Any) -> None:
+def _read(item: Any, name: str, found: Arrays, source: str, h5py: Any) -> None:
     """Add one variable to `found`."""
     kind = item.attrs.get("MATLAB_class", b"")
     kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
     if isinstance(item, h5py.Group):
         if "MATLAB_sparse" in item.attrs:
-            found.arrays[name] = _sparse(item, name, source)
+            found.numbers[name] = _sparse(item, name, source)
         else:
             found.closed[name] = "a struct" if kind == "struct" else "an object"
         return
@@ -89,7 +89,7 @@ def _read(item: Any, name: str, found: MatFile, source: str, h5py: Any) -> None:
         found.texts[name] = tuple("".join(map(chr, row)).strip() for row in codes.tolist())
     elif item.dtype.kind in "biuf" and (kind in _NUMBERS or not kind):
         check_size(8.0 * item.size, f"{source}: its array {name!r:.40}")
-        found.arrays[name] = np.asarray(item[()]).T  # MATLAB stores arrays column by column
+        found.numbers[name] = np.asarray(item[()]).T  # MATLAB stores arrays column by column
     else:
         found.closed[name] = (
             "complex numbers" if item.dtype.kind in "Vc" else f"a {kind or 'value'}"

@@ -10,12 +10,12 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.datasets.arrays import Arrays
 from denseflip.errors import FileFormatError, TooLargeError
 from denseflip.limits import PER_CELL, check_size
 
@@ -39,25 +39,7 @@ _TEXTS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18
 Numbers = npt.NDArray[Any]
 
 
-@dataclass
-class MatFile:
-    """The readable content of a MATLAB file.
-
-    Attributes
-    ----------
-    arrays : name → numbers.
-    texts : name → a list of names.
-    points : name → a list of three numbers each, such as CONN's ``xyz``.
-    closed : name → what it is, for content that is never opened.
-    """
-
-    arrays: dict[str, Numbers] = field(default_factory=dict)
-    texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    points: dict[str, tuple[tuple[float, float, float], ...]] = field(default_factory=dict)
-    closed: dict[str, str] = field(default_factory=dict)
-
-
-def load_mat(content: bytes, source: str) -> MatFile:
+def load_mat(content: bytes, source: str) -> Arrays:
     """Read a MATLAB file's bytes.
 
     Raises
@@ -65,7 +47,7 @@ def load_mat(content: bytes, source: str) -> MatFile:
     TooLargeError, FileFormatError
         If its content, unpacked, is too large, or it is damaged.
     """
-    found = MatFile()
+    found = Arrays()
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     try:
         if order is None:
@@ -118,7 +100,7 @@ def _is_number(start: bytes, order: str) -> bool:
     return len(start) >= 20 and struct.unpack_from(f"{order}I", start, 16)[0] & 0xFF in _NUMBERS
 
 
-def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
+def _read_matrix(body: bytes, order: str, source: str, found: Arrays) -> None:
     """Add the content of one array to `found`."""
     parts = list(_some(body, order, 3))
     if len(parts) < 2 or len(parts[0][1]) < 4:
@@ -149,7 +131,7 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
         stored = [part for _, part in zip(range(6), _elements(body, order), strict=False)][3:]
         read = _sparse if kind == _SPARSE else _full
         to = "u1" if flags & _LOGICAL else _NUMBERS[kind]
-        found.arrays[name] = read(stored, shape, order).astype(to)
+        found.numbers[name] = read(stored, shape, order).astype(to)
     elif (items := _list_of(body, kind, shape, order, f"{source}: its cell {name!r:.40}")) is None:
         return
     elif all(isinstance(x, str) for x in items):
@@ -160,9 +142,9 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
         found.closed[name] = "a cell with other content than texts"
 
 
-def _check_new(name: str, found: MatFile) -> None:
+def _check_new(name: str, found: Arrays) -> None:
     """Raise if there already is a variable of that name, which would be ambiguous."""
-    if any(name in held for held in (found.arrays, found.texts, found.points, found.closed)):
+    if any(name in held for held in (found.numbers, found.texts, found.points, found.closed)):
         msg = f"two variables are called {name!r:.40}"
         raise ValueError(msg)
 
@@ -174,12 +156,12 @@ def _shape(data: bytes, order: str) -> list[int]:
     return [int(x) for x in np.frombuffer(data, dtype=f"{order}i4")]
 
 
-def _check_room(shape: list[int], name: str, source: str, found: MatFile) -> None:
+def _check_room(shape: list[int], name: str, source: str, found: Arrays) -> None:
     """Raise if an array is too large, alone or together with those read before it.
 
     A few bytes can describe a sparse array of any shape, and a small file can hold many of them.
     """
-    before = float(sum(array.nbytes for array in found.arrays.values()))
+    before = float(sum(array.nbytes for array in found.numbers.values()))
     beside = ", and those before it," if before else ""
     needed = before + 8.0 * math.prod(map(float, shape))
     check_size(needed, f"{source}: its array {name!r:.40}{beside}")
@@ -226,7 +208,7 @@ def _sparse(stored: list[tuple[int, bytes]], shape: list[int], order: str) -> Nu
     return dense
 
 
-def _read_old(content: bytes, source: str, found: MatFile) -> None:
+def _read_old(content: bytes, source: str, found: Arrays) -> None:
     """Version 4: a header of five numbers, a name, and the numbers, one array after another."""
     at = 0
     while at < len(content) or not at:
@@ -253,13 +235,13 @@ def _read_old(content: bytes, source: str, found: MatFile) -> None:
         elif kind % 10 == 1:
             found.closed[name] = "a text"
         elif kind % 10 == 2:
-            found.arrays[name] = _old_sparse(table, name, source, found)
+            found.numbers[name] = _old_sparse(table, name, source, found)
         else:
             _check_room([rows, columns], name, source, found)
-            found.arrays[name] = table.astype(form.newbyteorder("="))
+            found.numbers[name] = table.astype(form.newbyteorder("="))
 
 
-def _old_sparse(table: Numbers, name: str, source: str, found: MatFile) -> Numbers:
+def _old_sparse(table: Numbers, name: str, source: str, found: Arrays) -> Numbers:
     """Rows, columns and values of entries, the shape in the last line."""
     if table.shape[1:] != (3,) or not len(table) or not (abs(table[:, :2]) < 2**53).all():
         msg = f"a sparse array of {table.shape[1]} columns, or its indices"

@@ -321,10 +321,8 @@ def _read_one(path: Path, options: ReadOptions, table: Reader, series: bool) -> 
     nodes = options.nodes
     if nodes is not None and options.match == "name":
         found = named_by(found, nodes)
-    columns = found.columns
-    matched = nodes is not None and columns is not None and options.match == "name"
-    if matched and nodes is not None and columns is not None:
-        if not are_counted(columns) or are_counted(nodes.names):
+        columns = found.columns
+        if columns is not None and (not are_counted(columns) or are_counted(nodes.names)):
             found = in_order(
                 found,
                 nodes.names,
@@ -333,8 +331,6 @@ def _read_one(path: Path, options: ReadOptions, table: Reader, series: bool) -> 
                 series=series,
                 subset=options.subset,
             )
-    elif columns is not None and not series:
-        found = in_order(found, columns, path.name, "its columns", series=False)
     if series:
         values = check_time_series(found.values, path.name)
         return _graph_of_series(values, options, path.name)

@@ -17,16 +17,10 @@ def parse_table(
 ) -> NumberTable:
     """Cells to numbers; names in the first row or column are separated.
 
-    An empty cell becomes NaN, so that the check of the graph can report its position.
-
-    Parameters
-    ----------
-    cells : the text of the table.
-    source : the file, for messages.
-    kind : ``matrix`` or ``timeseries`` if it is known.
-    header : which of the first row and the first column hold names: one of `reading.HEADERS`.
+    An empty cell becomes NaN, so that the check of the graph can report its position. The kind is
+    ``matrix`` or ``timeseries`` if it is known; the header is one of `reading.HEADERS`.
     """
-    rows, lines = _trimmed(cells, source)
+    rows, lines = _trimmed(cells)
     top = header in ("row", "both") or (header == "auto" and _is_header(rows))
     columns = tuple(rows[0]) if top else None
     body, at = (rows[1:], lines[1:]) if top else (rows, lines)
@@ -72,7 +66,7 @@ def parse_table(
     return found
 
 
-def _trimmed(cells: Cells, source: str) -> tuple[list[list[str]], list[int]]:
+def _trimmed(cells: Cells) -> tuple[list[list[str]], list[int]]:
     """The rows without the empty cells and lines that trailing delimiters leave."""
     rows, lines = cells.rows, cells.lines
     last = len(rows)
@@ -194,6 +188,3 @@ def _check_decimals(cells: Cells, values: Numbers, kind: str, source: str) -> No
             "If it is a time series, set kind='timeseries'."
         )
         raise FileFormatError(msg, parameter="kind")
-
-
-# ---- matrix, series or edges ------------------------------------------------------------

@@ -6,7 +6,7 @@ import inspect
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -118,19 +118,12 @@ class _Entry:
 
 def _brain_entry(name: str, summary: str) -> _Entry:
     brain = BRAINS[name]
-
-    def load() -> Dataset:
-        return load_brain(name)
-
-    def fetch(progress: Progress | None = None) -> Dataset:
-        return fetch_brain(name, progress=progress)
-
     return _Entry(
         summary,
-        load,
+        lambda: load_brain(name),
         (brain.n_graphs, brain.n_nodes),
-        fetch=fetch,
-        local=lambda: is_local(name),
+        fetch=partial(fetch_brain, name),
+        local=partial(is_local, name),
         origin="download",
     )
 

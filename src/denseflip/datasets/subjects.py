@@ -31,19 +31,15 @@ def column_of(values: Iterable[Any]) -> Column:
     return tuple(numbers)
 
 
-def subject_table(
-    rows: Mapping[str, Mapping[str, Any]], ids: Sequence[str], *, leave_out: Iterable[str] = ()
-) -> dict[str, Column]:
+def subject_table(rows: Mapping[str, Mapping[str, Any]], ids: Sequence[str]) -> dict[str, Column]:
     """The columns of a table that was read row by row, in the order of a data set's ids.
 
     Parameters
     ----------
     rows : id → column name → value; a graph without a row has no values.
     ids : the ids of the graphs.
-    leave_out : columns to leave out: the id, the class.
     """
-    unwanted = set(leave_out)
-    names = dict.fromkeys(name for row in rows.values() for name in row if name not in unwanted)
+    names = dict.fromkeys(name for row in rows.values() for name in row)
     return {
         text_of(name): column_of(rows.get(key, {}).get(name) for key in ids)
         for name in names

@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.datasets.import_job import Whole
 from denseflip.datasets.number_tables import read_table
 from denseflip.errors import DatasetError, FileFormatError, InvalidParameterError, counted
 from denseflip.graph import Graph, NodeTypes
@@ -40,23 +41,17 @@ def tu_name(folder: Path) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class TuData:
-    """The content of a TU folder: graphs, their labels (None without a file), and remarks."""
-
-    graphs: list[Graph]
-    labels: list[str] | None
-    notes: list[str] = field(default_factory=list)
-
-
-def read_tu(folder: str | Path, node_types: Sequence[str] = ()) -> TuData:
-    """Read a folder in the TU format.
+def read_tu(
+    folder: str | Path, node_types: Sequence[str] = (), notes: list[str] | None = None
+) -> Whole:
+    """The graphs of a folder in the TU format, and their labels.
 
     Parameters
     ----------
     folder : the folder.
     node_types : names of the node labels: ``["0=C", "1=N"]``, or names in the order of the labels.
         By default the list "Node labels" in the folder's README, else ``type 0``, ``type 1`` …
+    notes : a list to which sentences about what was found are added.
 
     Raises
     ------
@@ -68,7 +63,7 @@ def read_tu(folder: str | Path, node_types: Sequence[str] = ()) -> TuData:
     if name is None:
         msg = f"{source}: no TU data set found: NAME_A.txt and NAME_graph_indicator.txt are needed."
         raise FileFormatError(msg)
-    return _Reader(source, name, tuple(node_types)).read()
+    return _Reader(source, name, tuple(node_types), [] if notes is None else notes).read()
 
 
 @dataclass(frozen=True)
@@ -78,9 +73,9 @@ class _Reader:
     source: Path
     name: str
     node_types: tuple[str, ...]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
-    def read(self) -> TuData:
+    def read(self) -> Whole:
         n_graphs = int(self.owner[-1]) + 1
         path = self._path("graph_labels")
         labels = None
@@ -98,7 +93,7 @@ class _Reader:
             graphs = [self._graph(i, place, int(sizes[i])) for i in range(n_graphs)]
         else:
             graphs = self._typed()
-        return TuData(graphs, labels, self.notes)
+        return Whole(graphs=graphs, labels=labels)
 
     # ---- files --------------------------------------------------------------------------
 
@@ -161,6 +156,12 @@ class _Reader:
             msg = f"{path.name}: line {at + 1} joins nodes of two different graphs."
             raise FileFormatError(msg)
         return pairs
+
+    @cached_property
+    def edge_of_line(self) -> Ints:
+        """For each line of NAME_A.txt the number of its edge, the same in both directions."""
+        edges = np.sort(self.pairs, axis=1)
+        return np.unique(edges, axis=0, return_inverse=True)[1].ravel()
 
     @cached_property
     def node_labels(self) -> Ints | None:
@@ -346,12 +347,12 @@ class _Reader:
 
     def _check_both_ways(self, kinds: Ints, path: Path) -> None:
         """Raise if the two directions of an edge have different labels."""
-        _, same = np.unique(np.sort(self.pairs, axis=1), axis=0, return_inverse=True)
+        same = self.edge_of_line
         first = np.full(same.max(initial=0) + 1, -1)
-        first[same[::-1].ravel()] = np.arange(len(kinds))[::-1]
-        odd = np.flatnonzero(kinds != kinds[first[same.ravel()]])
+        first[same[::-1]] = np.arange(len(kinds))[::-1]
+        odd = np.flatnonzero(kinds != kinds[first[same]])
         if len(odd):
-            at, before = int(odd[0]), int(first[same.ravel()[odd[0]]])
+            at, before = int(odd[0]), int(first[same[odd[0]]])
             msg = (
                 f"{path.name}: lines {before + 1} and {at + 1} give the two directions of one edge "
                 f"different labels ({kinds[before]} and {kinds[at]}). Graphs are undirected here: "
@@ -361,8 +362,7 @@ class _Reader:
 
     def _both_ways(self, rows: Floats) -> Floats:
         """Attributes of an edge: the mean of its two directions."""
-        _, same = np.unique(np.sort(self.pairs, axis=1), axis=0, return_inverse=True)
-        same = same.ravel()
+        same = self.edge_of_line
         count = np.bincount(same)
         sums = np.stack([np.bincount(same, column) for column in rows.T], axis=1)
         return np.asarray((sums / count[:, None])[same])

@@ -21,11 +21,7 @@ _PER_EDGE = 64  # bytes per edge while the strongest are chosen
 def correlation_graph(series: Matrix, keep: Keep, source: str) -> Graph:
     """The graph of a table's Pearson correlations, equal to that of the full matrix.
 
-    Parameters
-    ----------
-    series : rows × nodes, without constant columns.
-    keep : which pairs become edges.
-    source : the file, for messages.
+    The table has a column per node, none of them constant.
 
     Examples
     --------

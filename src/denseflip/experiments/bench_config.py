@@ -35,6 +35,7 @@ from denseflip.runs.sources import (
     data_spec,
     file_oracle,
     function_oracle,
+    oracle_of_words,
     preset_oracle,
 )
 from denseflip.search.constraints.bound_constraints import bind_constraints
@@ -353,20 +354,14 @@ def _oracle_spec(config: OracleConfig, folder: Path | None) -> OracleSpec:
             config.function, name=config.name, input=config.input, batch=config.batch
         )
     if config.words is not None:
-        return _words_spec(config, config.words)
+        spec = oracle_of_words(config.words, input=config.input, batch=config.batch)
+        if config.name is None:
+            return spec
+        # The words are part of its identity, the name is not.
+        digest = hashlib.sha256(f"{config.words}\n{spec.digest}".encode()).hexdigest()
+        return replace(spec, name=config.name, digest=digest)
     assert config.preset is not None
     return preset_oracle(config.preset, name=config.name, seed=config.seed)
-
-
-def _words_spec(config: OracleConfig, text: str) -> OracleSpec:
-    from denseflip.runs.sources import oracle_of_words
-
-    spec = oracle_of_words(text, input=config.input, batch=config.batch)
-    if config.name is None:
-        return spec
-    # The words are part of its identity, the name is not.
-    digest = hashlib.sha256(f"{text}\n{spec.digest}".encode()).hexdigest()
-    return replace(spec, name=config.name, digest=digest)
 
 
 def _place(text: str, folder: Path | None) -> str:

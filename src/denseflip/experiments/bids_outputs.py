@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +29,7 @@ from denseflip.experiments.story_tables import (
     region_table,
 )
 from denseflip.experiments.table import Table
-from denseflip.files import write_whole
+from denseflip.files import whole_folder, write_whole
 from denseflip.graph import Nodes
 from denseflip.story.story import Story
 
@@ -83,18 +81,8 @@ def write_bids(
     The folder. It appears complete or not at all.
     """
     target = check_new_folder(folder, force=force, error=DenseflipError)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as made:
-        fresh = Path(made)
+    with whole_folder(target) as fresh:
         _write_all(explained, fresh, dataset, oracle, command)
-        target.mkdir(exist_ok=True)
-        for part in fresh.iterdir():
-            old = target / part.name
-            if old.is_dir() and not old.is_symlink():
-                shutil.rmtree(old)
-            elif old.is_symlink() or old.exists():
-                old.unlink()
-            part.replace(old)
     return target
 
 
@@ -107,7 +95,7 @@ def bids_labels(ids: Sequence[str]) -> dict[str, str]:
     labels: dict[str, str] = {}
     taken: set[str] = set()
     for id in ids:
-        plain = re.sub(r"[^A-Za-z0-9]", "", id.removeprefix("sub-")) or "graph"
+        plain = _alphanumeric(id.removeprefix("sub-")) or "graph"
         label, number = plain, 1
         while label.lower() in taken:
             number += 1
@@ -150,7 +138,7 @@ def _write_all(
     _write_table(summary, folder / f"{_DESC}_explanations", {**columns, **_EXPLAINED})
     nodes = next((one.story.nodes for one in explained if one.story is not None), None)
     if nodes is not None:
-        _write_nodes(nodes, folder / f"seg-{_alphanumeric(name)}_dseg")
+        _write_nodes(nodes, folder / f"seg-{_alphanumeric(name) or 'graphs'}_dseg")
     for one in explained:
         if one.story is not None:
             _write_one(one.id, one.story, folder / f"sub-{labels[one.id]}", oracle)
@@ -246,4 +234,4 @@ def _write_json(path: Path, data: Mapping[str, Any]) -> None:
 
 
 def _alphanumeric(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]", "", text) or "graphs"
+    return re.sub(r"[^A-Za-z0-9]", "", text)

@@ -82,7 +82,8 @@ def write_many(
         write_assets(out / ASSETS)
         clear_torn(out / PAGES)
         links = {one.id: f"{PAGES}/{names[one.id]}.html" for one in many if one.story is not None}
-        said = content_id([__version__, dict(job.versions), pages, command, _plain(card)])
+        plain = json.dumps(card, sort_keys=True, default=str)
+        said = content_id([__version__, dict(job.versions), pages, command, plain])
         with closing(_Written(out)) as written:
             due = []
             for one, spec in zip(many, specs, strict=True):
@@ -242,10 +243,6 @@ def _card(specs: Sequence[StorySpec]) -> dict[str, Any]:
         return dict(getattr(oracle, "card", None) or {})
     except (AttributeError, DenseflipError):
         return {}
-
-
-def _plain(card: dict[str, Any]) -> str:
-    return json.dumps(card, sort_keys=True, default=str)
 
 
 # ---- pages already written ------------------------------------------------------------------

@@ -89,13 +89,7 @@ def write_index(
     tables: Sequence[Table],
     pictures: Sequence[Picture] = (),
 ) -> None:
-    """Write one self-contained HTML page: contents, charts, then tables that fit a screen.
-
-    Parameters
-    ----------
-    path, title, intro : file, title and introduction.
-    tables, pictures : content of the page.
-    """
+    """Write one self-contained HTML page: contents, charts, then tables that fit a screen."""
     page = IndexContext(
         title=title,
         intro=tuple(intro),

@@ -65,53 +65,41 @@ def edit_table(listed: Listed) -> Table:
         known.update(columns)
         rows += [{"id": id, **dict(zip(columns, edit, strict=True))} for edit in edits]
     columns = tuple(x for x in EDIT_COLUMNS if x in known)
-    return _table("edits", f"{len(rows)} edits", columns, rows)
+    cells = tuple(tuple(row.get(column) for column in columns) for row in rows)
+    return Table("edits", f"{len(rows)} edits", columns, cells)
 
 
 def region_table(listed: Listed) -> Table:
     """One row per pair of regions with edits, of each graph whose nodes have regions."""
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     for id, story in listed:
         try:
             found = story.regions()
         except MissingInputError:
             continue
+        name = found.taxonomy.name
         rows += [
-            {
-                "id": id,
-                "taxonomy": found.taxonomy.name,
-                "region_1": pair.region_a,
-                "region_2": pair.region_b,
-                "added": pair.added,
-                "removed": pair.removed,
-                "share": pair.share,
-            }
+            (id, name, pair.region_a, pair.region_b, pair.added, pair.removed, pair.share)
             for pair in found.pairs
         ]
-    return _table("regions", f"{len(rows)} pairs of regions", tuple(REGION_COLUMNS), rows)
+    title = f"{len(rows)} pairs of regions"
+    return Table("regions", title, tuple(REGION_COLUMNS), tuple(rows))
 
 
 def reference_table(listed: Listed) -> Table:
     """One row per place that a sentence names: the graph, and what real graphs have there."""
-    rows = [
-        {
-            "id": id,
-            "place": " – ".join(place.place),
-            "pairs": place.size,
-            "before": place.before,
-            "after": place.after,
-            "median": place.median,
-            "low": place.low,
-            "high": place.high,
-            "in_range": place.in_range,
-            "z": place.z,
-            "effect": place.effect,
-            "graphs": len(place.group),
-        }
+    rows = tuple(
+        (
+            id,
+            " – ".join(place.place),
+            *(place.size, place.before, place.after, place.median, place.low, place.high),
+            *(place.in_range, place.z, place.effect),
+            len(place.group),
+        )
         for id, story in listed
         for place in story.reference
-    ]
-    return _table("reference", f"{len(rows)} places", tuple(REFERENCE_COLUMNS), rows)
+    )
+    return Table("reference", f"{len(rows)} places", tuple(REFERENCE_COLUMNS), rows)
 
 
 def write_tables(listed: Listed, folder: Path) -> list[Path]:
@@ -122,8 +110,3 @@ def write_tables(listed: Listed, folder: Path) -> list[Path]:
     for table in written:
         table.write(folder, ("csv",))
     return [folder / f"{table.name}.csv" for table in written]
-
-
-def _table(name: str, title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> Table:
-    cells = tuple(tuple(row.get(column) for column in columns) for row in rows)
-    return Table(name, title, columns, cells)

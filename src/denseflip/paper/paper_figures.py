@@ -64,12 +64,14 @@ def plot_distributions(
 
 def _boxes(axes: Any, rows: Sequence[Row], methods: Sequence[str], column: str, k: int) -> None:
     """Draw the boxes of one class next to those of the other."""
+    from matplotlib.cbook import boxplot_stats
+
     values = [[float(r[column]) for r in rows if r["method"] == m and r["found"]] for m in methods]
-    boxes = [(i, box_statistics(v)) for i, v in enumerate(values) if v]
-    if boxes:
+    shown = [(i, v) for i, v in enumerate(values) if v]
+    if shown:
         axes.bxp(
-            [b for _, b in boxes],
-            positions=[i + (k - 0.5) * 0.38 for i, _ in boxes],
+            boxplot_stats([v for _, v in shown]),
+            positions=[i + (k - 0.5) * 0.38 for i, _ in shown],
             widths=0.32,
             patch_artist=True,
             manage_ticks=False,
@@ -77,14 +79,6 @@ def _boxes(axes: Any, rows: Sequence[Row], methods: Sequence[str], column: str, 
             medianprops={"color": INK, "linewidth": 1.2},
             flierprops={"marker": ".", "markersize": 3, "markeredgecolor": CLASSES[k]},
         )
-
-
-def box_statistics(values: Sequence[float]) -> dict[str, Any]:
-    """The values of a box plot: quartiles, whiskers within 1.5 boxes, and outliers."""
-    from matplotlib.cbook import boxplot_stats
-
-    [found] = boxplot_stats(np.asarray(values, dtype=float))
-    return dict(found)
 
 
 def patient_stories(plan: PaperPlan, records: Mapping[str, Record]) -> dict[str, dict[str, Story]]:

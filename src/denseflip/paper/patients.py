@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from denseflip.experiments.table import Table
 from denseflip.report.scene import Scene, make_scene
@@ -21,6 +20,7 @@ class Lobes:
     """Where one counterfactual changes a brain: shares in percent, divided by the lobes' sizes."""
 
     story: Story
+    scene: Scene
     removed: Mapping[str, float]
     added: Mapping[str, float]
 
@@ -33,12 +33,7 @@ class Lobes:
         names = scene.taxonomy.regions
         shares = bar_shares(scene, range(len(names)), by_size=True)
         removed, added = (dict(zip(names, row.tolist(), strict=True)) for row in shares)
-        return cls(story, removed, added)
-
-    @cached_property
-    def scene(self) -> Scene:
-        """All edits, by lobe."""
-        return make_scene(self.story, regions="lobe")
+        return cls(story, scene, removed, added)
 
     def top(self, kind: str, n: int = 1) -> tuple[str, ...]:
         """The lobes with the largest shares, largest first."""
@@ -136,11 +131,9 @@ def _share(kind: str, name: str, least: float = 99.99) -> Check:
     return lambda lobes: (getattr(lobes, kind)[name] >= least, lobes.words(kind))
 
 
-def _spread(kind: str, least: int) -> Check:
-    return lambda lobes: (
-        lobes.number(kind) >= least,
-        f"{kind} in {lobes.number(kind)} of {len(lobes.removed)} lobes",
-    )
+def _spread(lobes: Lobes) -> Held:
+    number = lobes.number("added")
+    return number >= 5, f"added in {number} of {len(lobes.removed)} lobes"
 
 
 def _lobes(least: int) -> Check:
@@ -196,34 +189,24 @@ def _right(patient: Patient) -> Held:
     return given == patient.truth, f"classified as {given}; in the data set {patient.truth}"
 
 
-def _differ(methods: Sequence[str]) -> PatientCheck:
+def _differ(patient: Patient) -> Held:
     """Check that no two methods remove most and add most in the same lobes."""
-
-    def check(patient: Patient) -> Held:
-        main = {
-            name: (lobes.top("removed"), lobes.top("added"))
-            for name, lobes in patient.some(methods).items()
-        }
-        words = "; ".join(
-            f"{name} {'/'.join(''.join(x) or 'nothing' for x in tops)}"
-            for name, tops in main.items()
-        )
-        return len(set(main.values())) == len(main), f"most removed/added: {words}"
-
-    return check
+    main = {
+        name: (lobes.top("removed"), lobes.top("added"))
+        for name, lobes in patient.some(DRAWN).items()
+    }
+    words = "; ".join(
+        f"{name} {'/'.join(''.join(x) or 'nothing' for x in tops)}" for name, tops in main.items()
+    )
+    return len(set(main.values())) == len(main), f"most removed/added: {words}"
 
 
-def _most_complex(name: str, methods: Sequence[str]) -> PatientCheck:
-    def check(patient: Patient) -> Held:
-        every = patient.some(methods)
-        held = all(
-            every[name].touched >= o.touched and every[name].evenness >= o.evenness
-            for o in every.values()
-        )
-        words = ", ".join(f"{m} {o.touched} ({o.evenness:.2f})" for m, o in every.items())
-        return held, f"lobes changed (evenness): {words}"
-
-    return check
+def _dat_most_complex(patient: Patient) -> Held:
+    every = patient.some(DRAWN)
+    dat = every["DAT"]
+    held = all(dat.touched >= o.touched and dat.evenness >= o.evenness for o in every.values())
+    words = ", ".join(f"{m} {o.touched} ({o.evenness:.2f})" for m, o in every.items())
+    return held, f"lobes changed (evenness): {words}"
 
 
 def _fewer(simple: Sequence[str], others: Sequence[str], kind: str = "") -> PatientCheck:
@@ -241,29 +224,20 @@ def _fewer(simple: Sequence[str], others: Sequence[str], kind: str = "") -> Pati
     return check
 
 
-def _concentrated(methods: Sequence[str]) -> PatientCheck:
-    """Check that two lobes contain more than half of the changes of each method."""
-
-    def check(patient: Patient) -> Held:
-        held = {m: sum(sorted(o.both)[-2:]) for m, o in patient.some(methods).items()}
-        words = ", ".join(f"{m} {x:.0f} %" for m, x in held.items())
-        return min(held.values()) > 50, f"in the two lobes with most: {words}"
-
-    return check
+def _concentrated(patient: Patient) -> Held:
+    """Check that two lobes contain more than half of the changes of TRI, and of CLI."""
+    held = {m: sum(sorted(o.both)[-2:]) for m, o in patient.some(("TRI", "CLI")).items()}
+    words = ", ".join(f"{m} {x:.0f} %" for m, x in held.items())
+    return min(held.values()) > 50, f"in the two lobes with most: {words}"
 
 
-def _alike(a: str, b: str) -> PatientCheck:
-    """Check that two methods remove most, and add most, in the same lobes."""
-
-    def check(patient: Patient) -> Held:
-        one, other = patient.methods[a], patient.methods[b]
-        held = all(one.top(kind) == other.top(kind) for kind in ("removed", "added"))
-        words = "; ".join(
-            f"{m} {o.words('removed', 1)}, {o.words('added', 1)}" for m, o in ((a, one), (b, other))
-        )
-        return held, words
-
-    return check
+def _alike(patient: Patient) -> Held:
+    """Check that TRI and CLI remove most, and add most, in the same lobes."""
+    both = {method: patient.methods[method] for method in ("TRI", "CLI")}
+    words = "; ".join(
+        f"{m} {o.words('removed', 1)}, {o.words('added', 1)}" for m, o in both.items()
+    )
+    return len({(o.top("removed"), o.top("added")) for o in both.values()}) == 1, words
 
 
 # ---- claims ---------------------------------------------------------------------------------
@@ -288,10 +262,10 @@ PATIENT_CLAIMS: tuple[PatientClaim, ...] = (
           "Typically Developed", _classes(AUTISM, TYPICAL)),
     PatientClaim("AUT 9", AUT, NEEDED,
         "each method perturbs different regions (no two remove most and add most in the same "
-        "lobes)", _differ(DRAWN)),
+        "lobes)", _differ),
     PatientClaim("AUT 9", AUT, NEEDED,
         "DAT's explanation is the most complex (most lobes, most evenly changed)",
-        _most_complex("DAT", DRAWN)),
+        _dat_most_complex),
     _said("AUT 9", AUT, "DAT", "almost the same number added and removed in each lobe (shares "
           "within 10 points)", _even),
     _said("AUT 9", AUT, "DAT+BW", "removes mainly in two lobes, Parietal and Temporal (the largest "
@@ -300,13 +274,13 @@ PATIENT_CLAIMS: tuple[PatientClaim, ...] = (
         "the backward search leaves removals in fewer lobes than DAT has",
         _fewer(("DAT+BW",), ("DAT",), "removed")),
     _said("AUT 9", AUT, "DAT+BW", "its additions still span many regions (at least 5)",
-          _spread("added", 5)),
+          _spread),
     _said("AUT 9", AUT, "EDG", "changes span most of the lobes (at least 5)", _lobes(5)),
     PatientClaim("AUT 9", AUT, NEEDED,
         "TRI and CLI change fewer lobes than EDG, DAT and DAT+BW", _fewer(("TRI", "CLI"), BASE)),
     PatientClaim("AUT 9", AUT, ("TRI", "CLI"),
         "TRI and CLI concentrate most changes in the same lobes (more than half in two)",
-        _concentrated(("TRI", "CLI"))),
+        _concentrated),
     _said("AUT 9", AUT, "TRI", "mainly sparsifies the Occipital Lobe (largest share)",
           _top("removed", OCCIPITAL)),
     _said("AUT 9", AUT, "TRI", "mainly densifies the Insula & Cingulate Gyri (largest share)",
@@ -339,7 +313,7 @@ PATIENT_CLAIMS: tuple[PatientClaim, ...] = (
           _classes("ADHD", TYPICAL)),
     PatientClaim("ADHD 22", ADHD, ("TRI", "CLI"),
         "TRI and CLI are quite similar (most removed, and most added, in the same lobe)",
-        _alike("TRI", "CLI")),
+        _alike),
     _said("ADHD 22", ADHD, "TRI", "removes in the Occipital Lobe (alone)",
           _share("removed", OCCIPITAL)),
     _said("ADHD 22", ADHD, "TRI", "adds primarily in the Temporal, also in the Frontal Lobe (the "
@@ -359,13 +333,7 @@ PATIENT_CLAIMS: tuple[PatientClaim, ...] = (
 def patient_claims(
     stories: Mapping[str, Mapping[str, Story]], truth: Mapping[str, str] | None = None
 ) -> Table:
-    """Check every claim about the patients of the figures.
-
-    Parameters
-    ----------
-    stories : patient → method → story.
-    truth : patient → true class.
-    """
+    """Check every claim about patients of the figures: patient → method → story, and true class."""
     body: list[tuple[str, str, str, str, bool, str]] = []
     known = {
         name: Patient({m: Lobes.of(s) for m, s in told.items()}, (truth or {}).get(name))

@@ -70,19 +70,15 @@ def supplement() -> dict[tuple[str, str, int], tuple[Quartiles, Quartiles]]:
     found = {}
     for row in csv.DictReader(text.splitlines()):
         d, c = (
-            tuple(float(row[f"{x}_{q}"]) if row[f"{x}_{q}"] else None for q in _QUARTILES)
+            (_number(row[f"{x}_q1"]), _number(row[f"{x}_median"]), _number(row[f"{x}_q3"]))
             for x in ("d", "C")
         )
-        found[row["data"], row["method"], int(row["class"])] = (_three(d), _three(c))
+        found[row["data"], row["method"], int(row["class"])] = (d, c)
     return found
 
 
-_QUARTILES = ("q1", "median", "q3")
-
-
-def _three(values: tuple[float | None, ...]) -> Quartiles:
-    first, second, third = values
-    return first, second, third
+def _number(text: str) -> float | None:
+    return float(text) if text else None
 
 
 @dataclass(frozen=True)

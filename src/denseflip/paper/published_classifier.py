@@ -6,7 +6,7 @@ Use it only to reproduce the tables and figures: it was selected on its own test
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,6 +62,8 @@ def fit_published(dataset: Dataset) -> PublishedFit:
     highest accuracy on the fold's *test* part is chosen (the first of ties). The folds are sorted
     by that accuracy, and the classifier of the third is the result.
     """
+    from sklearn.model_selection import KFold
+
     labels = dataset.label_array()
     _check(dataset, labels)
     rows = PUBLISHED_FEATURES.transform(dataset.graphs)
@@ -70,7 +72,7 @@ def fit_published(dataset: Dataset) -> PublishedFit:
     recipe = NeighboursRecipe(grid=tuple(_NEIGHBOURS))
     distances = recipe.prepare(x)
     folds: list[tuple[float, int, npt.NDArray[np.int64]]] = []
-    for train, test in _published_folds(len(x)):
+    for train, test in KFold(_FOLDS, shuffle=True, random_state=_SEED).split(x):
         right = recipe.answers(distances, y, train, test, recipe.grid) == y[test]
         best = int(right.sum(axis=1).argmax())  # the first of ties
         folds.append((float(right[best].mean()), recipe.grid[best], train))
@@ -155,16 +157,6 @@ def _published_order(labels: npt.NDArray[np.int64]) -> list[int]:
     both: list[int] = zero + one
     rng.shuffle(both)
     return both
-
-
-def _published_folds(
-    n_rows: int,
-) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Train and test rows of each fold, as in scikit-learn's shuffled ``KFold``."""
-    rows = np.arange(n_rows)
-    np.random.RandomState(_SEED).shuffle(rows)
-    for part in np.array_split(rows, _FOLDS):
-        yield np.setdiff1d(np.arange(n_rows), part), np.sort(part)
 
 
 def _check(dataset: Dataset, labels: npt.NDArray[np.int64]) -> None:

@@ -82,7 +82,8 @@ def run_specs(
         outcome.records.update(have)
         outcome.reused = len(have)
         missing = [spec for spec in wanted.values() if spec.id not in have]
-        writer = _Writer(store)
+        pending: list[Record] = []
+        latest = time.monotonic()
         done = len(have)
         if progress:
             progress(done, outcome.total)
@@ -96,14 +97,17 @@ def run_specs(
                         outcome.failures.append(failure)
                     else:
                         outcome.records[record["id"]] = record
-                        writer.add(record)
-                writer.flush_if_due()
+                        pending.append(record)
+                if len(pending) >= _BATCH or time.monotonic() - latest >= _SECONDS:
+                    part, pending = pending, []  # not written again if writing it fails
+                    store.append(part)
+                    latest = time.monotonic()
                 done += len(records)
                 if progress:
                     progress(done, outcome.total)
         finally:
             running.close()  # type: ignore[attr-defined]
-            writer.flush()
+            store.append(pending)
     outcome.wall = time.perf_counter() - started
     outcome.workers = engine.used
     outcome.failures.sort(key=str)
@@ -115,24 +119,3 @@ def default_jobs() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-class _Writer:
-    """Collects records and writes them in small batches."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self.pending: list[Record] = []
-        self.last = time.monotonic()
-
-    def add(self, record: Record) -> None:
-        self.pending.append(record)
-
-    def flush_if_due(self) -> None:
-        if len(self.pending) >= _BATCH or time.monotonic() - self.last >= _SECONDS:
-            self.flush()
-
-    def flush(self) -> None:
-        pending, self.pending = self.pending, []
-        self.store.append(pending)
-        self.last = time.monotonic()

@@ -181,8 +181,7 @@ def file_oracle(path: str, *, name: str | None = None) -> OracleSpec:
     if not source.is_file():
         msg = f"{source}: no such classifier file."
         raise ConfigError(msg)
-    digest = hashlib.sha256(source.read_bytes()).hexdigest()
-    return OracleSpec(name or source.stem, "file", digest, ref=str(source.resolve()))
+    return OracleSpec(name or source.stem, "file", _file_digest(source), ref=str(source.resolve()))
 
 
 def function_oracle(
@@ -210,11 +209,8 @@ def function_oracle(
     if found is None:
         msg = f"Oracle {text}: no module {module!r} in this folder or installed."
         raise ConfigError(msg)
-    digest = ""
-    if found.origin and Path(found.origin).is_file():
-        digest = hashlib.sha256(Path(found.origin).read_bytes()).hexdigest()
     options = {"function": text, "input": input, "batch": batch}
-    return OracleSpec(name or text, "function", digest, options, ref=text)
+    return OracleSpec(name or text, "function", _file_digest(found.origin), options, ref=text)
 
 
 def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
@@ -287,12 +283,12 @@ def oracle_of_words(text: str, *, input: str = "auto", batch: bool = False) -> O
         return function_oracle(text, input=input, batch=batch)
     if is_trained(text):  # once, by the process that starts the workers
         return preset_oracle(text)
-    return OracleSpec(text, "words", _digest_behind(text), {"input": input, "batch": batch}, text)
+    digest = _file_digest(text) or _file_digest(text.partition(":")[2].partition("?")[0])
+    return OracleSpec(text, "words", digest, {"input": input, "batch": batch}, text)
 
 
-def _digest_behind(text: str) -> str:
-    """Digest of the file named, alone or after a colon; empty if no file is named."""
-    for place in (text, text.partition(":")[2].partition("?")[0]):
-        if place and Path(place).is_file():
-            return hashlib.sha256(Path(place).read_bytes()).hexdigest()
-    return ""
+def _file_digest(path: str | Path | None) -> str:
+    """SHA-256 of a file; empty if there is none."""
+    if not path or not Path(path).is_file():
+        return ""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -14,12 +14,13 @@ from cohorts import make_cohort
 from denseflip.arena import scores
 from denseflip.arena.adapters.gretel import check_checkout
 from denseflip.arena.arena_page import write_arena
-from denseflip.arena.child import Child, Task, _Opened, solve
+from denseflip.arena.child import Child, _Opened, solve
 from denseflip.arena.frozen import KINDS, freeze, open_frozen, read_card
 from denseflip.arena.judge import Judge
 from denseflip.arena.peers import PEERS, find_explainer, is_missing
 from denseflip.arena.plan import Settings, choose_sides, make_arena_plan
 from denseflip.arena.problem import Meter, Problem, edit_in_order
+from denseflip.arena.trial import Contender, Side, Trial
 from denseflip.counterfactual import Counterfactual, Status
 from denseflip.datasets import make_synthetic
 from denseflip.errors import ConfigError, UnknownNameError
@@ -101,10 +102,11 @@ def child():
     made.stop()
 
 
-def make_task(opened, explainer: str, **other) -> Task:
+def make_trial(opened, explainer: str, **other) -> Trial:
     spec, dataset, card, path = opened
-    given = {"seed": 0, "budget": 300, "renumbering": 0, "checkout": "", **other}
-    return Task(spec, str(path), card.sha256, explainer, graph=dataset.ids[0], **given)
+    contender = Contender(explainer, "labels", False, {})
+    given = {"seed": 0, "budget": 300, "renumbering": 0, "seconds": 60, "described": False, **other}
+    return Trial(Side(spec, card, str(path)), contender, dataset.ids[0], **given)
 
 
 def make_problem(opened, budget: int = 500) -> Problem:
@@ -155,7 +157,7 @@ def test_what_is_trained_once_is_charged_every_time(opened):
 
 def test_seconds_of_the_search_leave_out_training_whoever_did_it(opened, child):
     for _ in range(2):
-        reply = child.solve(make_task(opened, "bad_peers:trained"), 60)
+        reply = child.solve(make_trial(opened, "bad_peers:trained"))
         assert reply.training_seconds >= 0.3
         assert 0 <= reply.seconds < 0.2
 
@@ -181,7 +183,7 @@ def test_renumbering_is_undone():
 @pytest.mark.parametrize("name", ["race", "con", "random"])
 def test_an_answer_is_judged_by_a_classifier_of_its_own(opened, name, renumbering):
     _, dataset, card, path = opened
-    reply = solve(make_task(opened, name, renumbering=renumbering), _Opened())
+    reply = solve(make_trial(opened, name, renumbering=renumbering), _Opened())
     row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
     assert row["found"], reply.problem
     graph = dataset.graphs[0]
@@ -230,7 +232,7 @@ def test_one_region_with_all_regions_is_judged_by_all_its_connections(tmp_path):
 def test_a_bad_peer_is_not_found_and_shown(opened, child, function, problem):
     _, dataset, card, path = opened
     seconds = 0.5 if function in ("hang", "busy") else 60
-    reply = child.solve(make_task(opened, f"bad_peers:{function}"), seconds)
+    reply = child.solve(make_trial(opened, f"bad_peers:{function}", seconds=seconds))
     row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
     assert not row["found"]
     assert problem in row["problem"]
@@ -238,8 +240,8 @@ def test_a_bad_peer_is_not_found_and_shown(opened, child, function, problem):
 
 
 def test_the_child_goes_on_after_a_crash_and_ignores_prints(opened, child):
-    child.solve(make_task(opened, "bad_peers:crash"), 60)
-    good = child.solve(make_task(opened, "bad_peers:loud"), 60)
+    child.solve(make_trial(opened, "bad_peers:crash"))
+    good = child.solve(make_trial(opened, "bad_peers:loud"))
     assert good.problem == ""
     assert good.codes is not None
 
@@ -351,7 +353,7 @@ def test_the_explainer_of_the_docs_works(opened, tmp_path, monkeypatch):
     (tmp_path / "my_module.py").write_text(page.split("```python\n")[1].split("```")[0])
     monkeypatch.syspath_prepend(str(tmp_path))
     _, dataset, card, path = opened
-    reply = solve(make_task(opened, "my_module:shrink"), _Opened())
+    reply = solve(make_trial(opened, "my_module:shrink"), _Opened())
     row = Judge(dataset, str(path), card.sha256).judge(dataset.ids[0], reply, described=True)
     explainer = find_explainer("my_module:shrink")
     assert (explainer.removal_only, explainer.stochastic) == (True, False)
@@ -393,7 +395,7 @@ def test_instability_compares_what_differs_in_nothing_else():
 def test_methods_use_labels_only_unless_they_are_to_use_gradients(opened, renumbering):
     found = {}
     for name in ("race", "race@gradients", "gradient"):
-        reply = solve(make_task(opened, name, renumbering=renumbering), _Opened())
+        reply = solve(make_trial(opened, name, renumbering=renumbering), _Opened())
         assert reply.problem == ""
         found[name] = reply
         explainer = find_explainer(name)

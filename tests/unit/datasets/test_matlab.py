@@ -56,7 +56,7 @@ def dense(value):
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", ARRAYS)
 def test_the_numbers_are_those_that_were_saved(name, packed):
-    read = load_mat(saved({name: ARRAYS[name]}, do_compression=packed), "a.mat").arrays[name]
+    read = load_mat(saved({name: ARRAYS[name]}, do_compression=packed), "a.mat").numbers[name]
     assert np.array_equal(read, dense(ARRAYS[name]))
     wanted = "u1" if name == "logical" else dense(ARRAYS[name]).dtype
     assert read.dtype == wanted
@@ -64,7 +64,7 @@ def test_the_numbers_are_those_that_were_saved(name, packed):
 
 @pytest.mark.parametrize("name", ["double", "single", "row", "one", "sparse", "int16", "uint8"])
 def test_version_4_too(name):
-    read = load_mat(saved({"x": ARRAYS[name], "y": TABLE}, format="4"), "a.mat").arrays
+    read = load_mat(saved({"x": ARRAYS[name], "y": TABLE}, format="4"), "a.mat").numbers
     assert np.array_equal(read["x"], dense(ARRAYS[name]))
     assert np.array_equal(read["y"], TABLE)
 
@@ -83,21 +83,21 @@ def test_either_order_of_bytes(order):
     )
     mark = {"<": b"\x00\x01IM", ">": b"\x01\x00MI"}[order]
     content = b"MATLAB 5.0 MAT-file".ljust(124) + mark + element(order, 14, body)
-    assert load_mat(content, "a.mat").arrays["fc"].tolist() == [[1, 3], [2, 4]]
+    assert load_mat(content, "a.mat").numbers["fc"].tolist() == [[1, 3], [2, 4]]
     old = struct.pack(f"{order}5i", 1000 * (order == ">"), 2, 1, 0, 2) + b"x\0"
-    read = load_mat(old + struct.pack(f"{order}2d", 1.5, -2), "a.mat").arrays["x"]
+    read = load_mat(old + struct.pack(f"{order}2d", 1.5, -2), "a.mat").numbers["x"]
     assert read.tolist() == [[1.5], [-2.0]]
 
 
 def test_complex_numbers_and_texts_are_not_taken_for_numbers():
     held = {"z": np.array([[1 + 2j]]), "t": "abc", "fc": TABLE}
     read = load_mat(saved(held), "a.mat")
-    assert list(read.arrays) == ["fc"]
+    assert list(read.numbers) == ["fc"]
     assert read.closed == {"z": "complex numbers"}
     assert read.texts == {"t": ("abc",)}
     read = load_mat(saved(held, format="4"), "a.mat")
     assert read.closed == {"z": "complex numbers", "t": "a text"}
-    assert list(read.arrays) == ["fc"]
+    assert list(read.numbers) == ["fc"]
 
 
 def test_what_crashes_scipy_is_an_error():
@@ -153,7 +153,7 @@ def test_many_arrays_are_no_way_around_the_limit(options):
     wide = scipy.sparse.csc_array(([1.0], ([0], [1])), shape=(300, 300))  # 0.72 MB each
     raw = saved({"a": wide, "b": wide}, **options)
     with allow("1.5MB"):
-        assert set(load_mat(raw, "a.mat").arrays) == {"a", "b"}
+        assert set(load_mat(raw, "a.mat").numbers) == {"a", "b"}
     with allow("1MB"), pytest.raises(TooLargeError, match="its array 'b', and those before it,"):
         load_mat(raw, "a.mat")
 
@@ -169,7 +169,7 @@ def test_places_of_a_sparse_array_are_whole_numbers():
     shape, value = element("<", 5, struct.pack("<2i", 2, 1)), element("<", 9, struct.pack("<d", 7))
     row, begins = element("<", 5, struct.pack("<i", 1)), element("<", 5, struct.pack("<2i", 0, 1))
     read = load_mat(version_5(5, shape, row, begins, value), "a.mat")
-    assert read.arrays["x"].tolist() == [[0], [7]]
+    assert read.numbers["x"].tolist() == [[0], [7]]
     odd = element("<", 9, struct.pack("<2d", 0, 1))
     for parts in ((row, odd, value), (element("<", 9, struct.pack("<d", 1)), begins, value)):
         with pytest.raises(FileFormatError, match="not whole numbers"):
@@ -188,7 +188,7 @@ def test_a_sparse_array_of_complex_numbers_in_version_4_is_named_as_such():
     z = struct.pack("<5i", 2, *table.shape, 0, 2) + b"z\0" + table.tobytes(order="F")
     read = load_mat(z + saved({"fc": TABLE}, format="4"), "a.mat")
     assert read.closed == {"z": "complex numbers"}
-    assert np.array_equal(read.arrays["fc"], TABLE)
+    assert np.array_equal(read.numbers["fc"], TABLE)
 
 
 @pytest.mark.parametrize("options", [{}, {"do_compression": True}, {"format": "4"}])

@@ -33,8 +33,8 @@ def test_a_column_is_all_numbers_or_all_texts(given, column):
 
 
 def test_rows_become_columns_in_the_order_of_the_ids():
-    rows = {"b": {"id": "b", "age": "20"}, "a": {"id": "a", "age": "30", "site": "X"}}
-    assert subject_table(rows, ["a", "b", "c"], leave_out=["id"]) == {
+    rows = {"b": {"age": "20"}, "a": {"age": "30", "site": "X"}}
+    assert subject_table(rows, ["a", "b", "c"]) == {
         "age": (30.0, 20.0, None),
         "site": ("X", None, None),
     }

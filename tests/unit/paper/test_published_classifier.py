@@ -4,13 +4,11 @@ import random
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold
 
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError
 from denseflip.graph import Graph
 from denseflip.paper.published_classifier import (
-    _published_folds,
     evaluate_published,
     fit_published,
     published_oracle,
@@ -34,14 +32,6 @@ def test_the_fit_does_not_touch_global_random_state():
     expected = random.Random(1).random()
     fit_published(cohort())
     assert random.random() == expected
-
-
-@pytest.mark.parametrize("n", [10, 11, 49, 101])
-def test_the_folds_are_those_of_scikit_learn(n):
-    expected = KFold(5, shuffle=True, random_state=42).split(np.zeros(n))
-    for (train, test), (a, b) in zip(_published_folds(n), expected, strict=True):
-        assert np.array_equal(train, a)
-        assert np.array_equal(test, b)
 
 
 def test_the_third_of_the_folds_is_taken():

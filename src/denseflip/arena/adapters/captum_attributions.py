@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from denseflip.arena.problem import Peer, Problem, edit_in_order
+from denseflip.arena.problem import Explainer, Problem, edit_in_order
 from denseflip.graph import Graph
 
 _STEPS = 20  # of the path of integrated gradients
 
 
-class Attribution(Peer):
+class Attribution(Explainer):
     """Edges that support the label are removed, and pairs that speak against it are added."""
 
     track = "gradients"

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from denseflip.arena.problem import Peer, Problem
+from denseflip.arena.problem import Explainer, Problem
 from denseflip.graph import Graph
 
 
-class Dice(Peer):
+class Dice(Explainer):
     """A method of DiCE. Pairs are its features; every row that it asks about is a call."""
 
     track = "probabilities"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from denseflip.arena.problem import Peer, Problem
+from denseflip.arena.problem import Explainer, Problem
 from denseflip.graph import Graph
 
 _CANDIDATES = 50  # pairs tried per step
 
 
-class Greedy(Peer):
+class Greedy(Explainer):
     """Steepest descent of the probability of the label, over a sample of pairs per step."""
 
     name = "greedy"

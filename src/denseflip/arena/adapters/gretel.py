@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from denseflip.arena.problem import Peer, Problem
+from denseflip.arena.problem import Explainer, Problem
 from denseflip.errors import ConfigError
 from denseflip.graph import Graph
 
@@ -59,7 +59,7 @@ def import_problem(name: str, folder: Path) -> str:
     )
 
 
-class Gretel(Peer):
+class Gretel(Explainer):
     """An explainer of GRETEL, with its default settings."""
 
     stochastic = True

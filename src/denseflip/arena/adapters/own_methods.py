@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from denseflip.arena.problem import Meter, Peer, Problem
+from denseflip.arena.problem import Explainer, Meter, Problem
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import UnknownNameError
 from denseflip.oracles.background import Background
@@ -35,7 +35,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-class OwnMethod(Peer):
+class OwnMethod(Explainer):
     """A method of denseflip, with batches of one. Its session keeps the budget.
 
     Parameters

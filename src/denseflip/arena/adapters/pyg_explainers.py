@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from denseflip.arena.problem import Peer, Problem, edit_in_order
+from denseflip.arena.problem import Explainer, Problem, edit_in_order
 from denseflip.graph import Graph
 
 _CONFIG: dict[str, Any] = {"mode": "multiclass_classification", "return_type": "raw"}
@@ -14,7 +14,7 @@ _EPOCHS = 200  # of GNNExplainer; each is a forward and a backward
 _TRAINING_EPOCHS, _TRAINING_GRAPHS = 10, 20  # of PGExplainer
 
 
-class _PygPeer(Peer):
+class _PygPeer(Explainer):
     track = "gradients"
     stochastic = True
     removal_only = True

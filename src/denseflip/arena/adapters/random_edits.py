@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from denseflip.arena.problem import Peer, Problem, edit_in_order
+from denseflip.arena.problem import Explainer, Problem, edit_in_order
 from denseflip.graph import Graph
 
 
-class RandomEdits(Peer):
+class RandomEdits(Explainer):
     """Random pairs, as many removed as added, in one random order."""
 
     name = "random"

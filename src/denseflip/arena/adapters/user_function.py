@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from denseflip.arena.problem import Peer, Problem
+from denseflip.arena.problem import Explainer, Problem
 from denseflip.errors import ConfigError, said
 from denseflip.oracles.open import see_current_folder
 
 
-class UserFunction(Peer):
+class UserFunction(Explainer):
     """A function that takes a problem and returns a graph, an adjacency array or None.
 
     It may have the attributes ``track``, ``stochastic``, ``removal_only`` and ``kinds``. Without
