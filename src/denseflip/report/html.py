@@ -14,13 +14,16 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from denseflip.report.palette import css_variables, dark_variables
+from denseflip.report.palette import css_variables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 FOLDER = "templates"
+STYLES = ("page.css", "answer.css", "strip.css", "connectome.css")  # of a page
+#: Of the interactive connectome, after ``elements.js``.
+SCRIPTS = ("drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js")
 PACKED_FROM = 150_000  # characters of JSON; more of them are compressed in a page
 
 
@@ -72,7 +75,8 @@ def environment() -> Environment:
     made.globals |= {  # not escaped: these consist of our constants
         "asset": asset,
         "colours": lambda: Markup(css_variables()),
-        "dark_colours": lambda: Markup(dark_variables()),
+        "styles_of_pages": STYLES,
+        "scripts_of_pictures": SCRIPTS,
     }
     made.filters |= {"json_text": json_text, "packed": packed, "cut_middle": cut_middle}
     return made

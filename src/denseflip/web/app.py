@@ -25,6 +25,8 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.reading import FILE_KINDS, reading_options
+from denseflip.report.html import SCRIPTS, asset
+from denseflip.report.palette import app_variables
 from denseflip.story.wording.marks import HOLDS
 from denseflip.table_options import table_options
 from denseflip.web.guard import Guard, error_body
@@ -34,16 +36,15 @@ from denseflip.web.server_config import ServerSettings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-_OWN = (
-    *("app.css", "app.js", "index.js", "pictures.js", "replay.js", "sides.js", "options.js"),
-    *("constraints.js", "asking.js", "steps.js"),
+# In the order in which the page loads them; those that are not ours are shared with the report.
+_STYLES = ("colours.css", "app.css", "answer.css", "strip.css", "connectome.css", "whatif.css")
+_SCRIPTS = (
+    *("elements.js", "whatif.js", "panel.js", *SCRIPTS, "pictures.js", "asking.js", "sides.js"),
+    *("index.js", "replay.js", "options.js", "constraints.js", "steps.js", "app.js"),
 )
-_SHARED = (  # files shared with the report
-    *("drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js"),
-    *("connectome.css", "whatif.js", "panel.js", "whatif.css", "strip.css", "answer.css"),
+STATIC = dict.fromkeys(_STYLES, "text/css; charset=utf-8") | dict.fromkeys(
+    _SCRIPTS, "text/javascript; charset=utf-8"
 )
-_KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
-STATIC = {name: _KINDS[name.rpartition(".")[2]] for name in (*_OWN, *_SHARED, "colours.css")}
 _STATUS: tuple[tuple[type[DenseflipError], int], ...] = (
     (UnknownNameError, 404),
     (TooLargeError, 413),
@@ -183,13 +184,9 @@ def static_file(name: str) -> tuple[str, str] | None:
 @cache
 def _static_text(name: str) -> str:
     if name == "colours.css":
-        from denseflip.report.palette import app_variables
-
         return app_variables()
-    package, folder = (
-        ("denseflip.report", "templates") if name in _SHARED else ("denseflip.web", "static")
-    )
-    return (files(package) / folder / name).read_text(encoding="utf-8")
+    own = files("denseflip.web") / "static" / name
+    return own.read_text(encoding="utf-8") if own.is_file() else str(asset(name))
 
 
 @cache
@@ -201,9 +198,12 @@ def page_text() -> str:
         loader=PackageLoader("denseflip.web", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        trim_blocks=True,
     )
     return made.get_template("app.html.j2").render(
         version=__version__,
+        styles=_STYLES,
+        scripts=_SCRIPTS,
         holds=HOLDS,
         known=KNOWN_OF_MICE,
         reading=reading_options(),

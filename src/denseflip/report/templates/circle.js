@@ -1,7 +1,8 @@
 "use strict";
 // Nodes on a circle, sorted by region as in circle.py; edits are curves inside it, or ribbons as in ribbons.py.
 (() => {
-  const { clamp, count, cut, plain, TAU } = window.denseflipDrawing;
+  const { count } = window.denseflipElements;
+  const { clamp, cut, plain, TAU } = window.denseflipDrawing;
   const ALL_NAMED = 40; // nodes without regions are all named up to this many
   const ONE = 15; // pixels between the names of two regions, in one line each
   const WRAPPED = 16; // regions up to which names may have two lines

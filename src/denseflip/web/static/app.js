@@ -1,7 +1,8 @@
 "use strict";
 // The page of the app: sends requests to the API and shows the answers. Data goes in as text, or as HTML that the server escaped.
 (() => {
-  const { bars, matrix, EditTable, make, parsed, count, save, saveAsPng, svgText } = window.denseflipPictures;
+  const { make, count, save } = window.denseflipElements;
+  const { bars, matrix, EditTable, parsed, saveAsPng, svgText } = window.denseflipPictures;
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
   const { cut } = window.denseflipDrawing;
   const { worth, marked, meanings, showComparison, showCohort } = window.denseflipSides;

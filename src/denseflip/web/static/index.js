@@ -1,7 +1,8 @@
 "use strict";
 // The index of many subjects: a table that can be sorted and filtered, with a link to each subject.
 (() => {
-  const { make, parsed, count } = window.denseflipPictures;
+  const { make, count, wordsOf } = window.denseflipElements;
+  const { parsed } = window.denseflipPictures;
 
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
   const decision = (row) => (row.status === "failed" ? "–" : row.after ? `${row.before} → ${row.after}` : row.before);
@@ -92,7 +93,7 @@
     }
 
     filter({ quiet = false } = {}) {
-      const words = this.find.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const words = wordsOf(this.find);
       const fits = KINDS[this.kinds.value][1];
       let shown = 0;
       for (const { row, line, text } of this.rows) {

@@ -1,7 +1,8 @@
 "use strict";
 // The comparison of methods, and what all subjects of a data set have in common.
 (() => {
-  const { make, parsed, count } = window.denseflipPictures;
+  const { make, count } = window.denseflipElements;
+  const { parsed } = window.denseflipPictures;
   const find = (id) => document.getElementById(id);
 
   /** The accuracy of a classifier, shown before its explanations. */
