@@ -87,7 +87,7 @@ def draw_glass(ax: Any, scene: Scene, *, views: str, labels: bool, narrow: bool 
             "removed": flat[np.asarray(scene.removed, dtype=np.int64).reshape(-1, 2)],
             "added": flat[np.asarray(scene.added, dtype=np.int64).reshape(-1, 2)],
         }
-        draw_edges(inset, segments, size=1.0)
+        draw_edges(inset, segments)
         draw_nodes(inset, scene, flat)
         if view == named:
             _name_nodes(inset, scene, flat)
