@@ -249,12 +249,7 @@ def _value(option: Option, value: Any) -> Any:
         from denseflip.workflow.subject import parse_settings
 
         return parse_settings(value or [])
-    return (list(value) or None) if option.kind == "names" and value else value or _empty(value)
-
-
-def _empty(value: Any) -> Any:
-    """Return None for an empty list or text; keep 0 and False."""
-    return None if value in ([], "") else value
+    return None if value in ([], "") else value  # keeps 0 and False
 
 
 # ---- options that do not apply ----------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -35,8 +35,7 @@ class Context:
 
     def render(self) -> str:
         """Render the template with the fields."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return environment().get_template(self.template).render(values)
+        return environment().get_template(self.template).render(vars(self))
 
 
 @dataclass(frozen=True)

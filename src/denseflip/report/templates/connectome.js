@@ -3,7 +3,7 @@
 // for the report, for `view_connectome` and for the app. Colours come from the style of the page.
 (() => {
   const { make, count } = window.denseflipElements;
-  const { CanvasDrawing, SvgDrawing, swatch, clamp, plain, apart } = window.denseflipDrawing;
+  const { CanvasDrawing, SvgDrawing, swatch, clamp, onCurve, plain, apart } = window.denseflipDrawing;
   const { Space, NAMED } = window.denseflipSpace;
   const COLOURS = ["paper", "ink", "quiet", "axis", "removed", "added", "glass"];
   const SORTED = 700; // up to this many edges are drawn one by one, from far to near; more are drawn together
@@ -396,8 +396,7 @@
 
   /** Distance of a point from a line or a curve. */
   function distance(path, x, y) {
-    const curve = (t) => [0, 1].map((k) => (1 - t) ** 2 * path[k] + 2 * t * (1 - t) * path[2 + k] + t * t * path[4 + k]);
-    const points = path.length === 4 ? [path.slice(0, 2), path.slice(2)] : Array.from({ length: 17 }, (_, i) => curve(i / 16));
+    const points = path.length === 4 ? [path.slice(0, 2), path.slice(2)] : Array.from({ length: 17 }, (_, i) => onCurve(path, i / 16));
     let least = Infinity;
     for (let i = 1; i < points.length; i += 1) {
       const [[ax, ay], [bx, by]] = [points[i - 1], points[i]], [dx, dy] = [bx - ax, by - ay];

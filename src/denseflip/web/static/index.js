@@ -33,8 +33,7 @@
   };
 
   class Index {
-    constructor(root, options) {
-      Object.assign(this, { root, options });
+    constructor(root) {
       this.find = make("input", { type: "search", id: "index-find", placeholder: "subject, class, region", autocomplete: "off", oninput: () => this.filter() });
       this.classes = make("select", { id: "index-class", onchange: () => this.filter() });
       this.kinds = make("select", { id: "index-kind", onchange: () => this.filter() }, ...Object.entries(KINDS).map(([value, [text]]) => make("option", { value, text })));
@@ -89,7 +88,7 @@
         return (down ? -way : way) || a.order - b.order;
       };
       this.body.replaceChildren(...[...this.rows].sort(order).map((one) => one.line));
-      if (!quiet) this.options.onState?.(this.state());
+      if (!quiet) this.onState(this.state());
     }
 
     filter({ quiet = false } = {}) {
@@ -101,7 +100,7 @@
         shown += !line.hidden;
       }
       this.said.textContent = `${count(shown)} of ${count(this.rows.length)} subjects`;
-      if (!quiet) this.options.onState?.(this.state());
+      if (!quiet) this.onState(this.state());
     }
 
     /** Filter and order of the table, for a link. */
