@@ -32,9 +32,9 @@ def desk(tmp_path):
 
 
 def stream(desk, job, last=None, streams=None):
-    store, runner = desk
+    _, runner = desk
     streams = streams or Streams()
-    return follow(runner, store, job, streams, streams.enter(), last)
+    return follow(runner, job, streams, streams.enter(), last)
 
 
 async def take(source):
@@ -210,7 +210,7 @@ def test_only_so_many_streams_are_open_and_a_lost_one_is_not_counted(make):
     held.clear()
     gc.collect()
     assert len(app.state.streams._open) == 0
-    never = follow(app.state.runner, app.state.store, done, app.state.streams,
+    never = follow(app.state.runner, done, app.state.streams,
                    app.state.streams.enter(), None)  # fmt: skip
     assert len(app.state.streams._open) == 1
     del never  # the visitor went before the first word

@@ -149,7 +149,7 @@ def test_a_classifier_is_judged_once_for_all_jobs_that_need_it(tmp_path, study, 
 
     settings = ServerSettings(datasets=(str(study),), data=tmp_path)
     shown, store = Library(settings), Store(tmp_path)
-    work = doing.Work(settings, shown, store, Quota(settings, shown, store))
+    work = doing.Work(settings, Quota(settings, shown, store))
     begun, go, calls = threading.Event(), threading.Event(), []
 
     class Made:

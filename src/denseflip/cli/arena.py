@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from denseflip.checks import check_new_folder
-from denseflip.cli.experiments import end, run_stored, show_file, split_words
+from denseflip.cli.experiments import end, paper, run_stored, show_file, split_words
 from denseflip.cli.options import documented
 
 SHORT_EXPLAINERS = "auto,race,con,gradient,random,greedy,GNNExplainer,saliency,integrated-gradients"
 
 
-@documented()
+@documented(paper)
 def arena(
     explainers: str = "",
     datasets: str = "",
@@ -64,16 +64,9 @@ def arena(
     budget : Largest number of forward and backward passes per explanation. Default: 2000.
     time_limit : Seconds of processor time per explanation. Default: 30.
 
-    Parallel runs
-    -------------
-    engine : auto, serial, processes or dask.
-    jobs : Worker processes. Default: all cores.
-    scheduler : Address of a Dask scheduler, such as tcp://host:8786.
-
     Output
     ------
     out : Folder for classifiers, results, tables and charts.
-    force : Overwrite what is in --out.
     """
     from denseflip.arena.arena_page import write_arena
     from denseflip.arena.peers import default_explainers

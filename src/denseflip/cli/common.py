@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -47,6 +48,12 @@ def plain_table(*heads: str, right: Collection[str] = (), **look: Any) -> Any:
     for head in heads:
         table.add_column(head, justify="right" if head in right else "left")
     return table
+
+
+def say_written(*paths: Path) -> None:
+    """Say which files were written, on standard error."""
+    for path in paths:
+        err_console().print(f"Wrote {path}", style="dim")
 
 
 def print_json(data: Any) -> None:

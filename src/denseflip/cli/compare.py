@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import (
-    err_console,
     out_console,
     plain_table,
     print_json,
+    say_written,
     spell,
     this_command,
 )
 from denseflip.cli.data import find_graph
+from denseflip.cli.experiments import split_words
 from denseflip.cli.explain import explain
 from denseflip.cli.options import check_pictures, documented, reading_options, request_options
 from denseflip.cli.progress import ProgressLine
@@ -79,7 +80,7 @@ def compare(
     from denseflip.workflow.explain_and_describe import oracle_for
     from denseflip.workflow.outputs import write_outputs
 
-    names = [name.strip() for name in methods.split(",") if name.strip()]
+    names = split_words(methods)
     for name in names:  # refuse wrong names before anything is loaded
         method_for(replace(request, method=name))
     check_pictures(pictures)
@@ -119,7 +120,7 @@ def compare(
         if spelled := spell(context.command, (), tuple(advice)):
             typer.echo(f"\n{spelled.strip()}")
     if out is not None:
-        for path in write_outputs(
+        files = write_outputs(
             rows,
             out,
             classifier,
@@ -127,8 +128,8 @@ def compare(
             command=this_command(),
             force=force,
             pictures=pictures,
-        ):
-            err_console().print(f"Wrote {path}", style="dim")
+        )
+        say_written(*files)
 
 
 def comparison_table(rows: Sequence[Compared]) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, print_json, progress
+from denseflip.cli.common import err_console, out_console, plain_table, print_json, progress
 from denseflip.cli.options import documented, reading_options, refuse
 from denseflip.cli.progress import FileProgress
 from denseflip.reading import Reading
@@ -35,17 +35,13 @@ def list_(json: bool = False) -> None:
     -------
     json : Print JSON instead of a table.
     """
-    from rich.table import Table
-
     from denseflip.datasets import list_datasets
 
     infos = list_datasets()
     if json:
         print_json([info.to_dict() for info in infos])
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("name", "graphs", "nodes", "where", "what"):
-        table.add_column(column, justify="right" if column in ("graphs", "nodes") else "left")
+    table = plain_table("name", "graphs", "nodes", "where", "what", right=("graphs", "nodes"))
     for info in infos:
         where = info.origin if info.offline else "not downloaded"
         table.add_row(info.name, str(info.n_graphs), str(info.n_nodes), where, info.summary)
@@ -376,13 +372,7 @@ def export(
     dataset = open_dataset(name)
     with FileProgress("written") as watch:
         watch.expect(len(dataset))
-        target = export_dataset(
-            dataset,
-            out,
-            format=format,
-            force=force,
-            on_file=watch,
-        )
+        target = export_dataset(dataset, out, format=format, force=force, on_file=watch)
     typer.echo(f"{len(dataset)} graphs of {dataset.name} written to {target} as {format}.")
 
 

@@ -13,6 +13,7 @@ from denseflip.cli.common import (
     out_console,
     plain_table,
     print_json,
+    say_written,
     spell,
     this_command,
 )
@@ -26,8 +27,6 @@ from denseflip.reading import reading_options as reading_options_of
 from denseflip.request import Request
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from denseflip.datasets import Dataset
     from denseflip.story.story import Story
 
@@ -280,7 +279,7 @@ def explain(
             print_front(story, answers)
         typer.echo(f"\n{story.result}")
     if out is not None:
-        for path in write_outputs(
+        files = write_outputs(
             story,
             out,
             classifier,
@@ -290,10 +289,8 @@ def explain(
             force=force,
             whatif=whatif_data(subject, classifier, story=story),
             pictures=pictures or "png",
-        ):
-            err_console().print(f"Wrote {path}", style="dim")
-        for path in write_tables([(subject.name, story)], out):
-            err_console().print(f"Wrote {path}", style="dim")
+        )
+        say_written(*files, *write_tables([(subject.name, story)], out))
     if bids_out is not None:
         one = Explained(subject.name, subject.true_class or "", story)
         made = write_bids(
@@ -304,7 +301,7 @@ def explain(
             command=this_command(),
             force=force,
         )
-        err_console().print(f"Wrote {made}", style="dim")
+        say_written(made)
 
 
 def say_default(dataset: Dataset | None, source: str) -> None:

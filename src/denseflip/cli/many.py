@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, plain_table, progress, this_command
+from denseflip.cli.common import (
+    err_console,
+    out_console,
+    plain_table,
+    progress,
+    say_written,
+    this_command,
+)
 from denseflip.cli.experiments import run_stored
 
 if TYPE_CHECKING:
@@ -75,8 +82,7 @@ def explain_graphs(
                 ),
                 progress=lambda done, total: bar.update(task, completed=done, total=total),
             )
-        for path in files:
-            err_console().print(f"Wrote {path}", style="dim")
+        say_written(*files)
     if bids_out is not None:
         made = write_bids(
             many.explained,
@@ -86,7 +92,7 @@ def explain_graphs(
             command=this_command(),
             force=force,
         )
-        err_console().print(f"Wrote {made}", style="dim")
+        say_written(made)
     end_many(many, resumable=out is not None)
 
 

@@ -104,9 +104,7 @@ HelpAll = Annotated[
 ]
 
 
-def documented(
-    *like: Any,
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def documented(*like: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Take the help of the options of a command from its docstring.
 
     A section of the docstring is a help panel, unless its title is Arguments or Options: a title,
@@ -174,26 +172,14 @@ def request_options(*, without: tuple[str, ...] = ()) -> Callable[[Callable[...,
     without : fields that the command does not take, or defines itself.
     """
     taken = {name: o for name, o in list_options().items() if name not in without}
+    added = [_parameter(name, option, default_of(name)) for name, option in taken.items()]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    added.append(inspect.Parameter("help_all", keyword, default=False, annotation=HelpAll))
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def call(**values: Any) -> None:
-            values.pop("help_all", None)
-            asked = {name: _value(taken[name], values.pop(name)) for name in taken}
-            command(request=Request.build(**asked), **values)
+    def build(values: dict[str, Any]) -> Request:
+        return Request.build(**{name: _value(o, values[name]) for name, o in taken.items()})
 
-        plain = inspect.signature(command, eval_str=True).parameters
-        kinds = inspect.Parameter
-        added = [_parameter(name, option) for name, option in taken.items()]
-        added.append(kinds("help_all", kinds.KEYWORD_ONLY, default=False, annotation=HelpAll))
-        own = [p.replace(kind=kinds.KEYWORD_ONLY) for p in plain.values() if p.name != "request"]
-        first = next((i for i, p in enumerate(plain.values()) if p.name == "request"), len(own))
-        own[first:first] = added
-        call.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
-        call.__annotations__ = {p.name: p.annotation for p in own}
-        return call
-
-    return decorate
+    return _in_place_of("request", added, build)
 
 
 def reading_options(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Any]:
@@ -204,16 +190,23 @@ def reading_options(*, without: tuple[str, ...] = ()) -> Callable[[Callable[...,
     without : fields that the command defines itself.
     """
     taken = {name: o for name, o in reading_options_of().items() if name not in without}
+    added = [_parameter(name, option, getattr(Reading, name)) for name, option in taken.items()]
+    return _in_place_of("reading", added, lambda values: Reading(**values))
+
+
+def _in_place_of(
+    replaced: str, added: list[inspect.Parameter], build: Callable[[dict[str, Any]], Any]
+) -> Callable[[Callable[..., Any]], Any]:
+    """Give a command options in place of a parameter, whose value is built from theirs."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(**values: Any) -> None:
-            asked = {name: values.pop(name) for name in taken}
-            command(reading=Reading(**asked), **values)
+            given = {p.name: values.pop(p.name) for p in added}
+            command(**{replaced: build(given)}, **values)
 
-        plain = inspect.signature(command, eval_str=True).parameters
-        added = [_parameter(name, option, getattr(Reading, name)) for name, option in taken.items()]
-        own = [x for p in plain.values() for x in (added if p.name == "reading" else [p])]
+        plain = inspect.signature(command, eval_str=True).parameters.values()
+        own = [x for p in plain for x in (added if p.name == replaced else [p])]
         own = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
         call.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
         call.__annotations__ = {p.name: p.annotation for p in own}
@@ -222,8 +215,8 @@ def reading_options(*, without: tuple[str, ...] = ()) -> Callable[[Callable[...,
     return decorate
 
 
-def _parameter(name: str, option: Option, *default_value: Any) -> inspect.Parameter:
-    kind, default = _typed(option, *(default_value or (default_of(name),)))
+def _parameter(name: str, option: Option, default: Any) -> inspect.Parameter:
+    kind, default = _typed(option, default)
     text = option.text(flag_of)
     if option.choices:
         text += f" One of: {', '.join(option.choices)}."
@@ -256,12 +249,7 @@ def _value(option: Option, value: Any) -> Any:
         from denseflip.workflow.subject import parse_settings
 
         return parse_settings(value or [])
-    return (list(value) or None) if option.kind == "names" and value else value or _empty(value)
-
-
-def _empty(value: Any) -> Any:
-    """Return None for an empty list or text; keep 0 and False."""
-    return None if value in ([], "") else value
+    return None if value in ([], "") else value  # keeps 0 and False
 
 
 # ---- options that do not apply ----------------------------------------------------------------

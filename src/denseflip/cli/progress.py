@@ -38,7 +38,7 @@ class ProgressLine:
 
         self.console = err_console() if console is None else console
         self.progress = Progress()
-        self._status = self.console.status(f"{name}: searching …")
+        self._status = self.console.status("")
         self.rename(name)
 
     def rename(self, name: str) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
+from denseflip.cli.experiments import split_words
 from denseflip.cli.options import documented
 
 if TYPE_CHECKING:
@@ -446,7 +447,7 @@ def _add_permuted(
 
 def _listed(presets: str) -> list[str]:
     """The names in a list with commas, each once."""
-    return list(dict.fromkeys(filter(None, (word.strip() for word in presets.split(",")))))
+    return list(dict.fromkeys(split_words(presets)))
 
 
 def _file_name(name: str, preset: str) -> str:

@@ -87,7 +87,7 @@ def draw_glass(ax: Any, scene: Scene, *, views: str, labels: bool, narrow: bool 
             "removed": flat[np.asarray(scene.removed, dtype=np.int64).reshape(-1, 2)],
             "added": flat[np.asarray(scene.added, dtype=np.int64).reshape(-1, 2)],
         }
-        draw_edges(inset, segments, size=1.0)
+        draw_edges(inset, segments)
         draw_nodes(inset, scene, flat)
         if view == named:
             _name_nodes(inset, scene, flat)
@@ -195,32 +195,18 @@ def _schematics() -> Any:
 
 
 @cache
-def brain_surface() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Vertices in millimetres of MNI space, and triangles as three vertex numbers each.
-
-    >>> vertices, faces = brain_surface()
-    >>> vertices.shape, faces.shape
-    ((3002, 3), (6000, 3))
-    """
-    with (files("denseflip.report") / "data" / "mni152_surface.npz").open("rb") as handle:
-        archive = np.load(handle, allow_pickle=False)
-        vertices = archive["vertices"].astype(np.float64) / 10
-        faces = archive["faces"].astype(np.int64)
-    return vertices, faces
-
-
-@cache
 def packed_surface() -> dict[str, str]:
-    """The surface for ``surface.js``, as base64 of little-endian numbers.
+    """The surface for ``surface.js``, as base64 of little-endian numbers of 16 bits.
 
-    Vertices are tenths of a millimetre in 16 bits, faces three vertex numbers in 16 bits each.
+    Vertices are tenths of a millimetre in MNI space, faces three vertex numbers each.
 
     >>> sorted(packed_surface())
     ['faces', 'vertices']
     """
-    vertices, faces = brain_surface()
-    tenths = (10 * vertices).round().astype("<i2")
-    return {
-        "vertices": base64.b64encode(tenths.tobytes()).decode("ascii"),
-        "faces": base64.b64encode(faces.astype("<u2").tobytes()).decode("ascii"),
-    }
+    kinds = {"vertices": "<i2", "faces": "<u2"}
+    with (files("denseflip.report") / "data" / "mni152_surface.npz").open("rb") as handle:
+        archive = np.load(handle, allow_pickle=False)
+        return {
+            name: base64.b64encode(archive[name].astype(kind).tobytes()).decode("ascii")
+            for name, kind in kinds.items()
+        }

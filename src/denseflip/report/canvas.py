@@ -247,7 +247,7 @@ def line_style(n_edges: int) -> tuple[float, float]:
     return width, float(np.clip(1.05 - 0.1 * np.log10(n_edges + 1) ** 1.6, 0.5, 0.95))
 
 
-def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: float) -> None:
+def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]]) -> None:
     """Draw removed pairs as dashed red lines and added ones as solid blue; one collection each.
 
     ``segments`` has two points per straight line, or three per curve (the middle one is the control
@@ -256,7 +256,7 @@ def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: f
     width, opacity = line_style(sum(len(s) for s in segments.values()))
     for kind in ("added", "removed"):
         if len(segments[kind]):
-            draw_kind(ax, kind, segments[kind], width * size, opacity)
+            draw_kind(ax, kind, segments[kind], width, opacity)
 
 
 def draw_kind(

@@ -104,25 +104,15 @@ def spread(wanted: Points, distance: float, low: float, high: float) -> Points:
     distance = min(distance, (high - low) / max(count - 1, 1))
     order = np.argsort(wanted, kind="stable")
     # Pool adjacent violators: clusters of labels that touch are centred on their mean.
-    clusters: list[list[float]] = []  # [sum of (wanted - offset), size]
-    for i in order:
-        clusters.append([float(wanted[i]), 1.0])
-        while len(clusters) > 1:
-            (a, n), (b, m) = clusters[-2:]
-            if a / n + n * distance <= b / m + 1e-12:
-                break
-            clusters[-2:] = [[a + b - n * m * distance, n + m]]
-    placed: list[float] = []
-    for total, size in clusters:
-        start = min(max(total / size, low), high - (size - 1) * distance)
-        placed.extend(start + k * distance for k in range(int(size)))
-    for k in range(1, count):  # bounds may have pushed clusters into each other
-        placed[k] = max(placed[k], placed[k - 1] + distance)
-    overflow = placed[-1] - high
-    if overflow > 0:
-        placed[-1] = high
-        for k in range(count - 2, -1, -1):
-            placed[k] = min(placed[k], placed[k + 1] - distance)
+    offsets = distance * np.arange(count)
+    clusters: list[tuple[float, int]] = []  # sum and number of the positions without offsets
+    for value in wanted[order] - offsets:
+        total, size = float(value), 1
+        while clusters and clusters[-1][0] / clusters[-1][1] > total / size:
+            before, more = clusters.pop()
+            total, size = before + total, more + size
+        clusters.append((total, size))
+    means = np.repeat([total / size for total, size in clusters], [size for _, size in clusters])
     result = np.empty(count)
-    result[order] = placed
+    result[order] = means.clip(low, high - offsets[-1]) + offsets
     return result

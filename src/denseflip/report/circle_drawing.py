@@ -48,7 +48,7 @@ def draw_circle(
             "removed": controls(points, scene.removed),
             "added": controls(points, scene.added),
         }
-        draw_edges(ax, segments, size=1.0)
+        draw_edges(ax, segments)
     draw_nodes(ax, scene, points, scale=float(np.clip(90 / max(len(points), 1), 0.22, 1.2)))
     for group in circle.groups if scene.has_regions else ():
         start, end = (90 - np.degrees(a) for a in (group.end, group.start))
@@ -77,22 +77,21 @@ def draw_circle(
 
 
 def _radial(ax: Any, text: str, angle: float, radius: float) -> None:
-    x, y = on_circle(np.array([angle]), radius)[0]
     if len(text) <= _UPRIGHT:
+        x, y = on_circle(np.array([angle]), radius)[0]
         ax.text(x, y, text, fontsize=8, ha="center", va="center")
         return
-    turn = 90 - float(np.degrees(angle))
-    flipped = x < 0
+    write_outwards(ax, text, angle, radius, fontsize=8)
+
+
+def write_outwards(ax: Any, text: str, angle: float, radius: float, *, fontsize: float) -> None:
+    """Write a text from a circle outwards, never upside down."""
+    x, y = on_circle(np.array([angle]), radius)[0]
+    flipped = x < -1e-9
     ax.text(
-        x,
-        y,
-        text,
-        fontsize=8,
-        rotation=turn + (180 if flipped else 0),
-        rotation_mode="anchor",
-        ha="right" if flipped else "left",
-        va="center",
-    )
+        x, y, text, fontsize=fontsize, rotation=90 - np.degrees(angle) + (180 if flipped else 0),
+        rotation_mode="anchor", ha="right" if flipped else "left", va="center",
+    )  # fmt: skip
 
 
 def _name_arcs(ax: Any, scene: Scene, groups: Sequence[Group]) -> None:

@@ -6,7 +6,6 @@ are marked.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import combinations_with_replacement
@@ -29,6 +28,7 @@ from denseflip.report.canvas import (
     write_headline,
 )
 from denseflip.report.circle import on_circle
+from denseflip.report.circle_drawing import write_outwards
 from denseflip.report.palette import (
     ADDED,
     AXIS,
@@ -47,6 +47,7 @@ from denseflip.report.region_charts import (
     draw_scale,
     draw_signed_matrix,
     layout_matrix,
+    short_lines,
 )
 
 if TYPE_CHECKING:
@@ -268,14 +269,6 @@ def _frame(
             figure.text(0.5, place, words(line), ha="center", fontsize=NOTE, color=QUIET)
 
 
-def _short_lines(name: str, letters: int, most: int) -> list[str]:
-    """Wrap a name into a few short lines for matplotlib."""
-    lines = textwrap.wrap(" ".join(name.split()), letters) or [""]
-    if len(lines) > most:
-        lines = [*lines[: most - 1], f"{lines[most - 1][: letters - 2].rstrip()} …"]
-    return [words(line) for line in lines]
-
-
 def _flags(cohort: Cohort, rows: Iterable[Any]) -> Floats:
     """1 for the cells of these rows, else 0."""
     return np.isin(np.arange(len(cohort.cell_names)), [row.cell for row in rows]).astype(float)
@@ -317,7 +310,9 @@ def _circle_names(
     """Write names around the circle; return the extent that keeps all of them visible."""
     if n <= _LEVEL:
         letters, lines = (13, 3 if n <= 8 else 2) if narrow else (18, 3)
-        texts = {r: "\n".join(_short_lines(name, letters, lines)) for r, name in names.items()}
+        texts = {
+            r: "\n".join(map(words, short_lines(name, letters, lines))) for r, name in names.items()
+        }
     else:
         texts = {r: words(name, 14 if narrow else 26) for r, name in names.items()}
     longest = max((len(line) for text in texts.values() for line in text.split("\n")), default=1)
@@ -334,18 +329,14 @@ def _upward(texts: Mapping[int, str], angles: Floats, width: float, reach: float
 
 
 def _name_region(ax: Any, name: str, angle: float, *, level: bool) -> None:
-    x, y = on_circle(np.array([angle]), 1.1)[0]
-    if level:  # position of the corner nearest to the circle
-        side = "center" if abs(x) < 0.12 else "left" if x > 0 else "right"
-        up = "center" if abs(y) < 0.35 else "bottom" if y > 0 else "top"
-        ax.text(x, y, name, fontsize=7.5, ha=side, va=up, linespacing=0.95)
+    if not level:
+        write_outwards(ax, name, angle, 1.1, fontsize=7.5)
         return
-    turn = 90 - float(np.degrees(angle))
-    flipped = x < -1e-9
-    ax.text(
-        x, y, name, fontsize=7.5, rotation=turn + (180 if flipped else 0),
-        rotation_mode="anchor", ha="right" if flipped else "left", va="center",
-    )  # fmt: skip
+    x, y = on_circle(np.array([angle]), 1.1)[0]
+    # position of the corner nearest to the circle
+    side = "center" if abs(x) < 0.12 else "left" if x > 0 else "right"
+    up = "center" if abs(y) < 0.35 else "bottom" if y > 0 else "top"
+    ax.text(x, y, name, fontsize=7.5, ha=side, va=up, linespacing=0.95)
 
 
 _STRIPS = 12  # cells
@@ -388,7 +379,8 @@ def plot_cohort_patients(
     labels = [cohort.cell_names[c] for c in cells] + ["the shared change"]
     letters = 36 if narrow else LETTERS + 12
     shown = [
-        "\n".join(_short_lines(name, 18, 2)) if narrow else words(name, letters) for name in labels
+        "\n".join(map(words, short_lines(name, 18, 2))) if narrow else words(name, letters)
+        for name in labels
     ]
     across = NARROW if narrow else 9.0
     longest = max(len(line) for name in shown for line in name.split("\n"))
@@ -438,8 +430,7 @@ def plot_cohort_patients(
         ax.set_yticks([k + 0.5 for k in range(len(labels))], shown, fontsize=size, linespacing=0.95)
         ax.set_xticks([])
         ax.tick_params(length=0)
-        for spine in ax.spines.values():
-            spine.set_visible(False)
+        ax.spines[:].set_visible(False)
         start = 0
         for label, name in enumerate(cohort.class_names):
             size = sum(p.label == label for p in patients)

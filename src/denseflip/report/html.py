@@ -9,18 +9,21 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from denseflip.report.palette import css_variables, dark_variables
+from denseflip.report.palette import css_variables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 FOLDER = "templates"
+STYLES = ("page.css", "answer.css", "strip.css", "connectome.css")  # of a page
+#: Of the interactive connectome, after ``elements.js``.
+SCRIPTS = ("drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js")
 PACKED_FROM = 150_000  # characters of JSON; more of them are compressed in a page
 
 
@@ -32,8 +35,7 @@ class Context:
 
     def render(self) -> str:
         """Render the template with the fields."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return environment().get_template(self.template).render(values)
+        return environment().get_template(self.template).render(vars(self))
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ def environment() -> Environment:
     made.globals |= {  # not escaped: these consist of our constants
         "asset": asset,
         "colours": lambda: Markup(css_variables()),
-        "dark_colours": lambda: Markup(dark_variables()),
+        "styles_of_pages": STYLES,
+        "scripts_of_pictures": SCRIPTS,
     }
     made.filters |= {"json_text": json_text, "packed": packed, "cut_middle": cut_middle}
     return made

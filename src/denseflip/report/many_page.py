@@ -42,18 +42,18 @@ class ManyRow:
     id: str
     link: str
     label: str
-    before: str
-    after: str
-    wrong: bool
-    chip: Chip | None
-    truth: str
-    sentence: Told
-    strip: SmallStrip | None
-    failure: str
-    cells: str
-    edits: str
-    share: str
-    calls: str
+    failure: str = ""
+    before: str = ""
+    after: str = ""
+    wrong: bool = False
+    chip: Chip | None = None
+    truth: str = ""
+    sentence: Told = Told("")  # noqa: RUF009
+    strip: SmallStrip | None = None
+    cells: str = ""
+    edits: str = ""
+    share: str = ""
+    calls: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,16 +151,13 @@ def many_tiles(entries: Sequence[Any]) -> tuple[Fact, ...]:
 def _row(entry: Any, link: str) -> ManyRow:
     story = entry.story
     if story is None:
-        return ManyRow(
-            entry.id, link, entry.label, "", "", False, None, "", Told(""), None, entry.failure,
-            "", "", "", "",
-        )  # fmt: skip
+        return ManyRow(entry.id, link, entry.label, entry.failure)
     result, found = story.result, story.result.found
     before = story.class_name(result.label_before)
     return ManyRow(
-        id=entry.id,
-        link=link,
-        label=entry.label,
+        entry.id,
+        link,
+        entry.label,
         before=before,
         after=story.class_name(result.label_after) if found else "",
         wrong=story.correct is False,
@@ -168,7 +165,6 @@ def _row(entry: Any, link: str) -> ManyRow:
         truth=read_cell(story),
         sentence=told(story, _LISTED),
         strip=make_small_strip(story),
-        failure="",
         cells=f"{len(story.claim.amounts):,}" if found else "–",
         edits=f"{result.distance:,}" if found else "–",
         share=f"{100 * result.relative_distance:.1f} %" if found else "–",

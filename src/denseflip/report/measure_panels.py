@@ -16,6 +16,7 @@ from denseflip.report.palette import AXIS, GRID, INK, MEASURED, PAPER, QUIET
 _ROW = 0.27  # inches of a method
 _PANEL = 1.85  # inches of a measure
 _NAME = 30  # letters of a method's name at most
+_TICKS = 4  # of a logarithmic axis, at most
 _MARKS = 0.66  # share of a panel for marks; the figures stand to their right
 
 
@@ -119,8 +120,7 @@ def _draw(axes: Any, panel: Panel, names: Sequence[str]) -> None:
     axes.set_title(words(panel.title), fontsize=9.5, weight="bold", loc="left", pad=6)
     axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["left", "right", "top"]].set_visible(False)
     axes.spines["bottom"].set_bounds(*_ends(axes, log=log))
 
 
@@ -148,7 +148,7 @@ def _axis(axes: Any, panel: Panel, known: Sequence[Spread], *, log: bool) -> Non
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: number(x)))
 
 
-def _log_ticks(low: float, high: float, most: int = 4) -> list[float]:
+def _log_ticks(low: float, high: float) -> list[float]:
     """A few round ticks for a logarithmic axis: 1, 2 and 5 per decade, or 1 only.
 
     >>> _log_ticks(3, 500), _log_ticks(17, 170)
@@ -157,7 +157,7 @@ def _log_ticks(low: float, high: float, most: int = 4) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     fine = [s * 10.0**k for k in powers for s in (1, 2, 5) if low <= s * 10.0**k <= high]
     coarse = [t for t in fine if math.log10(t) % 1 == 0]
-    return fine if len(fine) <= most else coarse[:: -(-len(coarse) // most)]
+    return fine if len(fine) <= _TICKS else coarse[:: -(-len(coarse) // _TICKS)]
 
 
 def _ends(axes: Any, *, log: bool) -> tuple[float, float]:

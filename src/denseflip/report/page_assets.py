@@ -7,18 +7,16 @@ from pathlib import Path
 
 from denseflip.files import write_whole
 from denseflip.report.brain import packed_surface
-from denseflip.report.html import asset
-from denseflip.report.palette import css_variables, dark_variables
+from denseflip.report.html import SCRIPTS, STYLES, asset
+from denseflip.report.palette import css_variables
 
-STYLES = ("page.css", "answer.css", "strip.css", "connectome.css")
-SCRIPTS = ("drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js")
 STYLE, SCRIPT = "denseflip.css", "denseflip.js"
 
 
 def write_assets(folder: Path) -> None:
     """Write what pages with ``assets`` load: styles, scripts and the surface of the brain."""
     folder.mkdir(exist_ok=True)
-    styles = [css_variables(), dark_variables(), *map(str, map(asset, STYLES))]
+    styles = [css_variables(), *map(str, map(asset, STYLES))]
     write_whole(folder / STYLE, "\n".join(styles))
     surface = f"window.denseflipBrain = {json.dumps(packed_surface(), separators=(',', ':'))};"
     scripts = [*map(str, map(asset, SCRIPTS)), surface]

@@ -124,22 +124,15 @@ def _listed(colours: Mapping[str, str]) -> str:
 
 
 def css_variables() -> str:
-    """The page's colours as custom properties.
+    """The page's colours as custom properties, in light and dark mode; print stays white.
 
     >>> css_variables()[:24]
     ':root { --paper: #ffffff'
     """
-    return f":root {{ {_listed(PAGE)} }}"
-
-
-def dark_variables() -> str:
-    """The page's colours in dark mode; print stays white.
-
-    >>> dark_variables()[:50]
-    '@media screen and (prefers-color-scheme: dark) { :'
-    """
     dark = f":root {{ color-scheme: dark; {_listed(DARK)} }}"
-    return f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
+    return (
+        f":root {{ {_listed(PAGE)} }}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
+    )
 
 
 def app_variables() -> str:

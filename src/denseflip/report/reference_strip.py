@@ -27,11 +27,9 @@ from denseflip.report.strip_layout import (
     axis_limits,
     diameter,
     lanes_of,
-    larger_group,
     left_out,
     place_titles,
     spread,
-    tick_anchors,
     tick_marks,
     value_ends,
 )
@@ -137,7 +135,7 @@ def _draw_row(axes: Any, place: PlaceReference, kinds: tuple[str, str], inches: 
     axes.set_ylim(-0.6, 2.6)
     points = 72 * inches * ACROSS / 100 / (high - low)  # per edge
     for lane, counts, kind in zip((0, 2), (place.group, place.same), kinds, strict=True):
-        step = diameter(larger_group(place)) * 0.75  # pixels of a screen to points
+        step = diameter(place) * 0.75  # pixels of a screen to points
         heights = spread([points * count for count in counts], step, 72 * _BODY / 3.5 - step)
         axes.scatter(
             counts, [lane + y * 3.2 / (72 * _BODY) for y in heights], s=step**2, zorder=3,
@@ -166,13 +164,12 @@ def _draw_row(axes: Any, place: PlaceReference, kinds: tuple[str, str], inches: 
             weight="bold" if to_right == right else "normal",
         )  # fmt: skip
     marks = tick_marks(place)
-    axes.set_xticks([value for value, _ in marks], [text for _, text in marks], fontsize=8)
-    for (_, _), label, at in zip(marks, axes.get_xticklabels(), tick_anchors(place), strict=True):
+    axes.set_xticks([mark[0] for mark in marks], [mark[1] for mark in marks], fontsize=8)
+    for (_, _, at), label in zip(marks, axes.get_xticklabels(), strict=True):
         label.set_horizontalalignment({"start": "left", "middle": "center", "end": "right"}[at])
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", length=3, color=AXIS)
-    for side in ("left", "right", "top"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["left", "right", "top"]].set_visible(False)
 
 
 def _handles(story: Story, same: Lane, group: Lane) -> list[Any]:

@@ -18,6 +18,7 @@ REST = "all others"
 LETTERS = 40  # of a region's name
 SIGNED = (REMOVED, PALE, ADDED)  # colours from the lowest value to the highest
 POINT = 72.0  # of an inch
+_TURNED: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}  # names
 LETTER = 0.0083  # inches of a letter's width, per point of its size
 
 
@@ -116,8 +117,7 @@ def draw_bars(
     ax.set_xticks([0, 50, 100] if compact else [t for t in ax.get_xticks() if 0 <= t <= 100])
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize=small, color=AXIS)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right", "left"]].set_visible(False)
     if not names:
         ax.set_yticks([])
         ax.text(0.5, 0.5, "no edits", transform=ax.transAxes, ha="center", color=QUIET)
@@ -185,27 +185,27 @@ def draw_matrix(
         ax.set_xticks(range(size), numbers, fontsize=8)
         ax.set_yticks(range(size), numbered(names), fontsize=8, linespacing=0.95)
     else:
-        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-        ax.set_xticks(range(size), names, fontsize=8.5, **turned)
+        ax.set_xticks(range(size), names, fontsize=8.5, **_TURNED)
         ax.set_yticks(range(size), names if rows else [""] * size, fontsize=8.5)
     ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
 
 
-def numbered(names: Sequence[str], letters: int = 18) -> list[str]:
+def short_lines(name: str, letters: int, most: int) -> list[str]:
+    """Wrap a name into a few short lines."""
+    lines = textwrap.wrap(" ".join(name.split()), letters) or [""]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], f"{lines[most - 1][: letters - 2].rstrip()} …"]
+    return lines
+
+
+def numbered(names: Sequence[str]) -> list[str]:
     """Names with their numbers, in at most two short lines.
 
     >>> numbered(["Frontal Lobe", "Insula & Cingulate Gyri"])
     ['Frontal Lobe  1', 'Insula & Cingulate\\nGyri  2']
     """
-    texts = []
-    for i, name in enumerate(names):
-        lines = textwrap.wrap(name, letters) or [""]
-        if len(lines) > 2:
-            lines = [lines[0], f"{lines[1][: letters - 2].rstrip()} …"]
-        texts.append("\n".join(lines) + f"  {i + 1}")
-    return texts
+    return ["\n".join(short_lines(name, 18, 2)) + f"  {i}" for i, name in enumerate(names, 1)]
 
 
 def _frame_cells(ax: Any, size: int) -> None:
@@ -302,13 +302,12 @@ def draw_signed_matrix(
                 ax.plot(x, y, "o", ms=dot, color=ink_on(ground), mew=0, zorder=4)
     ax.set_xlim(-0.55, size - 0.45)
     ax.set_ylim(size - 0.45, -0.55)
-    turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if look.turned else {}
+    turned = _TURNED if look.turned else {}
     ax.set_xticks(range(size), look.columns, fontsize=look.font, **turned)
     shown = look.rows if rows else [""] * size
     ax.set_yticks(range(size), shown, fontsize=look.font, linespacing=0.95)
     ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
 
 
 def draw_scale(ax: Any, most: float, *, clipped: bool = False) -> None:
@@ -325,5 +324,4 @@ def draw_scale(ax: Any, most: float, *, clipped: bool = False) -> None:
     bar.set_xticks([-1, 0, 1], [f"{low}−{most:.1f}", "0", f"{high}{most:.1f}"], fontsize=6.5)
     bar.set_yticks([])
     bar.tick_params(length=0, pad=1.5)
-    for spine in bar.spines.values():
-        spine.set(color=AXIS, linewidth=0.6)
+    bar.spines[:].set(color=AXIS, linewidth=0.6)

@@ -151,19 +151,19 @@ def make_strip(story: Story) -> Strip | None:
     rows = []
     for place, name in list(zip(story.reference, place_titles(story), strict=True))[:ROWS]:
         low = None if place.low is None else _percent(place, place.low)
-        ticks = zip(tick_marks(place), tick_anchors(place), strict=True)
         rows.append(
             StripRow(
                 name=name,
                 alt=_alt(story, place, name),
-                radius=diameter(larger_group(place)) / 2 - 0.5,
+                radius=diameter(place) / 2 - 0.5,
                 same=_dots(place, place.same),
                 group=_dots(place, place.group),
                 low=low,
                 width=0.0 if low is None else _width(place),
                 median=None if place.median is None else _percent(place, place.median),
                 labels=tuple(
-                    Label(_percent(place, value), anchor, text) for (value, text), anchor in ticks
+                    Label(_percent(place, value), anchor, text)
+                    for value, text, anchor in tick_marks(place)
                 ),
                 start=_percent(place, place.before),
                 end=_percent(place, place.after),
@@ -215,7 +215,7 @@ def strip_html(story: Story, *, small: bool = False) -> str:
 
 def _dots(place: PlaceReference, counts: Sequence[int]) -> tuple[Dot, ...]:
     at = [_percent(place, count) for count in counts]
-    step = diameter(larger_group(place))
+    step = diameter(place)
     heights = spread([x * _PIXELS / 100 for x in at], step, _LANE - step)
     return tuple(Dot(x, round(y, 1)) for x, y in zip(at, heights, strict=True))
 
@@ -306,34 +306,30 @@ def _way(place: PlaceReference) -> str:
     return "right" if place.after > place.before else "left"
 
 
-def larger_group(place: PlaceReference) -> tuple[int, ...]:
-    """The larger of the two groups; its dots set the size of all."""
-    return max(place.group, place.same, key=len)
+def diameter(place: PlaceReference) -> float:
+    """The diameter of a dot, in pixels; the larger of the two groups sets it."""
+    largest = max(len(place.group), len(place.same))
+    return 8.0 if largest <= _FEW else 6.5 if largest <= _MANY else 4.5
 
 
-def diameter(counts: Sequence[int]) -> float:
-    """The diameter of a dot, in pixels."""
-    return 8.0 if len(counts) <= _FEW else 6.5 if len(counts) <= _MANY else 4.5
+def tick_marks(place: PlaceReference) -> list[tuple[float, str, str]]:
+    """The numbers below the axis: the ends of the interval and, if it fits, the median.
 
-
-def tick_marks(place: PlaceReference) -> list[tuple[float, str]]:
-    """The numbers below the axis: the ends of the interval and, if it fits, the median."""
-    if place.low is None or place.high is None:
-        return [] if place.median is None else [(place.median, f"{place.median:,.0f}")]
-    ends: list[tuple[float, str]] = [(place.low, f"{place.low:,}"), (place.high, f"{place.high:,}")]
-    if place.median is not None and _width(place) >= _THREE:
-        apart = [abs(_percent(place, place.median) - _percent(place, end)) for end, _ in ends]
+    Each is a value, its text, and which end of the text is there, so that two do not overlap.
+    """
+    low, middle, high = place.low, place.median, place.high
+    if low is None or high is None:
+        return [] if middle is None else [(middle, f"{middle:,.0f}", "middle")]
+    ends = [(low, f"{low:,}"), (high, f"{high:,}")]
+    width = _width(place)
+    if width < _TWO:
+        return [(*ends[0], "end"), (*ends[1], "start")]
+    marks: list[tuple[float, str, str]] = [(*end, "middle") for end in ends]
+    if middle is not None and width >= _THREE:
+        apart = [abs(_percent(place, middle) - _percent(place, end)) for end in (low, high)]
         if min(apart) >= _TWO:
-            ends.insert(1, (place.median, f"{place.median:,.0f}"))
-    return ends
-
-
-def tick_anchors(place: PlaceReference) -> list[str]:
-    """Which end of each number is at its position, so that two numbers do not overlap."""
-    marks = tick_marks(place)
-    if len(marks) == 2 and _width(place) < _TWO:
-        return ["end", "start"]
-    return ["middle"] * len(marks)
+            marks.insert(1, (middle, f"{middle:,.0f}", "middle"))
+    return marks
 
 
 # ---- words ----------------------------------------------------------------------------------

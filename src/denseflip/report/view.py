@@ -68,15 +68,11 @@ class View:
 
     def save_as_html(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the page; an existing file is overwritten only if ``force`` is true."""
-        target = Path(path)
-        check_new_file(target, force=force)
-        write_whole(target, self.html)
-        return target
+        return write_whole(check_new_file(Path(path), force=force), self.html)
 
     def open_in_browser(self) -> Path:
         """Open the page in the default browser, and return its temporary file."""
-        target = Path(tempfile.mkdtemp(prefix="denseflip-")) / "connectome.html"
-        write_whole(target, self.html)
+        target = self.save_as_html(Path(tempfile.mkdtemp(prefix="denseflip-")) / "connectome.html")
         webbrowser.open(target.as_uri())
         return target
 

@@ -260,8 +260,6 @@ def upload(
         return take(
             file.file.read(state.settings.max_upload + 1),
             file.filename or "upload",
-            state.library,
-            state.store,
             state.quota,
             dataset=dataset or None,
             percentile=percentile,
@@ -430,7 +428,7 @@ async def job_events(
     if place is None:
         raise HTTPException(429, f"{state.streams.most} streams are already open; close some")
     return StreamingResponse(
-        follow(state.runner, state.store, job, state.streams, place, last),
+        follow(state.runner, job, state.streams, place, last),
         media_type="text/event-stream",
         headers={"cache-control": "no-store", "x-accel-buffering": "no"},
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
@@ -11,7 +10,7 @@ from contextlib import asynccontextmanager
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from denseflip._version import __version__
 from denseflip.datasets.atlas import ATLASES
@@ -25,6 +24,8 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.reading import FILE_KINDS, reading_options
+from denseflip.report.html import SCRIPTS, asset, environment
+from denseflip.report.palette import app_variables
 from denseflip.story.wording.marks import HOLDS
 from denseflip.table_options import table_options
 from denseflip.web.guard import Guard, error_body
@@ -34,16 +35,15 @@ from denseflip.web.server_config import ServerSettings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-_OWN = (
-    *("app.css", "app.js", "index.js", "pictures.js", "replay.js", "sides.js", "options.js"),
-    *("constraints.js", "asking.js", "steps.js"),
+# In the order in which the page loads them; those that are not ours are shared with the report.
+_STYLES = ("colours.css", "app.css", "answer.css", "strip.css", "connectome.css", "whatif.css")
+_SCRIPTS = (
+    *("elements.js", "whatif.js", "panel.js", *SCRIPTS, "pictures.js", "asking.js", "sides.js"),
+    *("index.js", "replay.js", "options.js", "constraints.js", "steps.js", "app.js"),
 )
-_SHARED = (  # files shared with the report
-    *("drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js"),
-    *("connectome.css", "whatif.js", "panel.js", "whatif.css", "strip.css", "answer.css"),
+STATIC = dict.fromkeys(_STYLES, "text/css; charset=utf-8") | dict.fromkeys(
+    _SCRIPTS, "text/javascript; charset=utf-8"
 )
-_KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
-STATIC = {name: _KINDS[name.rpartition(".")[2]] for name in (*_OWN, *_SHARED, "colours.css")}
 _STATUS: tuple[tuple[type[DenseflipError], int], ...] = (
     (UnknownNameError, 404),
     (TooLargeError, 413),
@@ -69,8 +69,6 @@ def create_app(settings: ServerSettings) -> FastAPI:
     """
     try:
         from fastapi import FastAPI
-        from fastapi.exceptions import RequestValidationError
-        from starlette.exceptions import HTTPException
     except ImportError as error:
         raise MissingExtraError("fastapi", "web") from error
     from denseflip.web.api import UPLOADS_AT_ONCE, router
@@ -92,9 +90,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
         claim.release()
         raise
     quota = Quota(settings, library, store)
-    work = Work(
-        settings, library, store, quota
-    )  # checks requests here; jobs are done in the processes
+    work = Work(settings, quota)  # checks requests here; jobs are done in the processes
     processes = WorkerProcesses(settings)
     runner = Runner(store, processes, settings.workers)
 
@@ -124,13 +120,15 @@ def create_app(settings: ServerSettings) -> FastAPI:
     app.state.claim, app.state.streams = claim, Streams()
     app.state.uploading = threading.BoundedSemaphore(UPLOADS_AT_ONCE)
     app.include_router(router)
-    add_errors(app, RequestValidationError, HTTPException)
+    add_errors(app)
     app.add_middleware(Guard, settings=settings)
     return app
 
 
-def add_errors(app: FastAPI, invalid: Any, plain: Any) -> None:
+def add_errors(app: FastAPI) -> None:
     """Give all errors the same shape."""
+    from fastapi.exceptions import RequestValidationError
+    from starlette.exceptions import HTTPException
     from starlette.requests import Request
     from starlette.responses import JSONResponse
 
@@ -142,14 +140,14 @@ def add_errors(app: FastAPI, invalid: Any, plain: Any) -> None:
         body = error_body(type(error).__name__, said(error), error.parameters)
         return JSONResponse(body, status_code=status)
 
-    @app.exception_handler(invalid)
-    async def wrong(request: Request, error: Any) -> JSONResponse:
+    @app.exception_handler(RequestValidationError)
+    async def wrong(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         place = [str(x) for x in first["loc"] if x not in ("body", "query", "path")]
         name = ".".join(place) or "the request"
         message = f"{name}: {first['msg']}."
         body = error_body("InvalidRequest", message, (place[0],) if place else ())
-        return JSONResponse(json.loads(_plain(body)), status_code=422)
+        return JSONResponse(body, status_code=422)
 
     @app.exception_handler(OSError)
     @app.exception_handler(sqlite3.Error)
@@ -159,19 +157,13 @@ def add_errors(app: FastAPI, invalid: Any, plain: Any) -> None:
         message = f"Cannot read or write data ({getattr(error, 'strerror', None) or error})."
         return JSONResponse(error_body("StoreError", message, ("data",)), status_code=500)
 
-    @app.exception_handler(plain)
-    async def http(request: Request, error: Any) -> JSONResponse:
-        if is_full(error.__cause__):  # while the body was saved to disk
-            return await disk(request, error.__cause__)
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
+        if isinstance(error.__cause__, Exception) and is_full(error.__cause__):
+            return await disk(request, error.__cause__)  # while the body was saved to disk
         kind = HTTPStatus(error.status_code).phrase.title().replace(" ", "")
         body = error_body(kind, f"{error.detail}.")
-        headers = getattr(error, "headers", None)
-        return JSONResponse(body, status_code=error.status_code, headers=headers)
-
-
-def _plain(body: Any) -> str:
-    """Return a JSON response, even if the request held invalid characters."""
-    return json.dumps(body).encode("utf-8", "replace").decode("utf-8")
+        return JSONResponse(body, status_code=error.status_code, headers=error.headers)
 
 
 def static_file(name: str) -> tuple[str, str] | None:
@@ -183,27 +175,21 @@ def static_file(name: str) -> tuple[str, str] | None:
 @cache
 def _static_text(name: str) -> str:
     if name == "colours.css":
-        from denseflip.report.palette import app_variables
-
         return app_variables()
-    package, folder = (
-        ("denseflip.report", "templates") if name in _SHARED else ("denseflip.web", "static")
-    )
-    return (files(package) / folder / name).read_text(encoding="utf-8")
+    own = files("denseflip.web") / "static" / name
+    return own.read_text(encoding="utf-8") if own.is_file() else str(asset(name))
 
 
 @cache
 def page_text() -> str:
     """Return the page of the app, which shows data of the API."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import PackageLoader
 
-    made = Environment(
-        loader=PackageLoader("denseflip.web", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-    )
-    return made.get_template("app.html.j2").render(
+    own = environment().overlay(loader=PackageLoader("denseflip.web", "templates"))
+    return own.get_template("app.html.j2").render(
         version=__version__,
+        styles=_STYLES,
+        scripts=_SCRIPTS,
         holds=HOLDS,
         known=KNOWN_OF_MICE,
         reading=reading_options(),

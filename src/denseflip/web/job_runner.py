@@ -320,14 +320,14 @@ def knows_the_end(runner: Runner, job: Job, last: str | None) -> bool:
 
 
 async def follow(
-    runner: Runner, store: Store, job: Job, streams: Streams, place: Place, last: str | None
+    runner: Runner, job: Job, streams: Streams, place: Place, last: str | None
 ) -> AsyncIterator[str]:
     """Stream one job until it ends, then close its ``place`` in ``streams``."""
     try:
         yield f"retry: {AGAIN}\n\n"
         live: JobProgress | None = runner.live(job.id)
         if live is None:
-            yield await _ended(store, job.id)
+            yield await _ended(runner.store, job.id)
             return
         heard = live.listen(last)
         try:
@@ -336,7 +336,7 @@ async def follow(
                     id, facts = await asyncio.wait_for(heard.get(), BEAT)
                 except TimeoutError:
                     if runner.live(job.id) is not live:
-                        yield await _ended(store, job.id)
+                        yield await _ended(runner.store, job.id)
                         return
                     yield ": still here\n\n"
                     continue

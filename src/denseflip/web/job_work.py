@@ -27,8 +27,7 @@ from denseflip.search.core.refinement import REFINER_WORDS, REFINERS
 from denseflip.search.explain import constraints_for
 from denseflip.search.methods.registry import ALIASES, METHOD_WORDS, METHODS, method_for
 from denseflip.web.job_runner import JobProgress
-from denseflip.web.job_store import Job, Store
-from denseflip.web.library import Library
+from denseflip.web.job_store import Job
 from denseflip.web.many_jobs import FOLDER, check_of, plan, result_of, run, story_in
 from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, view_of
 from denseflip.web.schemas import OPTIONS, TIME_LIMIT, JobRequest
@@ -75,10 +74,9 @@ def check_method(name: str) -> str:
 class Work:
     """Runs the jobs of one server."""
 
-    def __init__(
-        self, settings: ServerSettings, library: Library, store: Store, quota: Quota
-    ) -> None:
-        self.settings, self.library, self.store, self.quota = settings, library, store, quota
+    def __init__(self, settings: ServerSettings, quota: Quota) -> None:
+        self.settings, self.quota = settings, quota
+        self.library, self.store = quota.library, quota.store
 
     def __call__(self, job: Job, live: JobProgress) -> Done:
         """Run one job."""

@@ -41,6 +41,7 @@ from denseflip.story.wording.marks import UNTESTED
 from denseflip.workflow.compare import Compared
 from denseflip.workflow.whatif import steps_of
 
+_LISTED = 60  # region pairs of a cohort
 _CELL = (
     *("name", "direction", "patients", "share", "in_range", "amount", "p", "effect", "difference"),
     "p_difference",
@@ -52,9 +53,7 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
     scene = make_scene(story)
     result = story.result
     answers = list(front) if len(front) > 1 else [story]
-    current = next(
-        (i for i, one in enumerate(answers) if one.result.edits == result.edits), 0
-    )  # fmt: skip
+    current = next((i for i, one in enumerate(answers) if one.result.edits == result.edits), 0)
     return {
         **scene_data(scene),
         "circle": circle_data(scene),
@@ -191,7 +190,7 @@ def _figures(cohort: Cohort) -> list[dict[str, str]]:
         return []
 
 
-def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
+def cohort_of(cohort: Cohort) -> dict[str, Any]:
     """Return a cohort for ``app.js``: sentences, and cells with the patients that use them."""
     rows = cohort.rows
     named = {(row.cell, row.direction) for row in cohort.named}
@@ -209,7 +208,7 @@ def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
         "rows": [
             {key: getattr(row, key) for key in _CELL}
             | {"named": (row.cell, row.direction) in named}
-            for row in rows[:most]
+            for row in rows[:_LISTED]
         ],
         "of": len(rows),
     }

@@ -139,8 +139,6 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 def take(
     content: bytes,
     name: str,
-    library: Library,
-    store: Store,
     quota: Quota,
     *,
     dataset: str | None = None,
@@ -153,7 +151,7 @@ def take(
     Parameters
     ----------
     content, name : the file. Only the suffix of its name is used; the rest is only displayed.
-    library, store, quota : where it is saved, if there is room.
+    quota : with the library and the store where it is saved, if there is room.
     dataset : for one graph or a saved result, the data set that it belongs to.
     percentile : for weighted matrices, keep pairs at or above this percentile.
     options : for a folder, `TableOptions` as a JSON object.
@@ -174,20 +172,20 @@ def take(
         pass  # do not unpack if the folder is full
     keep = None if percentile is None else Keep(percentile=percentile)
     how = reading or Reading()
-    with _scratch(library.folder, shown, suffix) as scratch:
+    with _scratch(quota.library.folder, shown, suffix) as scratch:
         if suffix == ".dfd":
             path = scratch / "upload.dfd"
             path.write_bytes(content)
-            return _keep_dataset(Dataset.load(path), library, quota, scratch)
+            return _keep_dataset(Dataset.load(path), quota, scratch)
         if suffix == ".zip":
             folder = unpack(content, shown, scratch)
             made = _import(folder, shown, keep, how, options)
-            return _keep_dataset(made, library, quota, scratch)
+            return _keep_dataset(made, quota, scratch)
         if suffix == ".json":
-            return _keep_result(content, shown, library, store, quota, dataset)
+            return _keep_result(content, shown, quota, dataset)
         path = scratch / f"upload{suffix}"
         path.write_bytes(content)
-        return _keep_graph(path, shown, library, quota, dataset, keep, how)
+        return _keep_graph(path, shown, quota, dataset, keep, how)
 
 
 def _refuse(suffix: str, shown: str, content: bytes) -> None:
@@ -327,10 +325,9 @@ def _import(folder: Path, shown: str, keep: Keep | None, how: Reading, options: 
         raise
 
 
-def _keep_dataset(
-    dataset: Dataset, library: Library, quota: Quota, scratch: Path
-) -> dict[str, Any]:
+def _keep_dataset(dataset: Dataset, quota: Quota, scratch: Path) -> dict[str, Any]:
     dataset.check_shared_nodes("The app")
+    library = quota.library
     path = library.sets / f"upload-{secrets.token_hex(6)}.dfd"
     made = dataset.save(scratch / "kept.dfd")
     with quota.room(made.stat().st_size):
@@ -342,12 +339,12 @@ def _keep_dataset(
 def _keep_graph(
     path: Path,
     shown: str,
-    library: Library,
     quota: Quota,
     key: str | None,
     keep: Keep | None,
     how: Reading,
 ) -> dict[str, Any]:
+    library = quota.library
     dataset = library.dataset(_needed(key, shown))
     notes: list[str] = []
     graph = read_graph(path, nodes=dataset.nodes, keep=keep, on_note=notes.append, **asdict(how))
@@ -360,11 +357,9 @@ def _keep_graph(
     return {**found, "notes": notes}
 
 
-def _keep_result(
-    content: bytes, shown: str, library: Library, store: Store, quota: Quota, key: str | None
-) -> dict[str, Any]:
+def _keep_result(content: bytes, shown: str, quota: Quota, key: str | None) -> dict[str, Any]:
     try:
-        result_data, view = _read_result(content, shown, library, key)
+        result_data, view = _read_result(content, shown, quota.library, key)
         json.dumps(result_data, ensure_ascii=False, allow_nan=False).encode()
     except FileFormatError as error:
         if str(error).startswith(shown):
@@ -378,7 +373,7 @@ def _keep_result(
         raise FileFormatError(msg) from error
     summary = {"found": view["found"], "title": view["title"]}
     with quota.room(len(pack(result_data))):
-        job = store.add_done("brought", {"name": shown}, summary, result_data)
+        job = quota.store.add_done("brought", {"name": shown}, summary, result_data)
     return {"kind": "result", "job": job.id, "name": view["title"]}
 
 

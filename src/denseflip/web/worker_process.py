@@ -191,8 +191,8 @@ def work_off(pipe: Connection, settings: ServerSettings) -> None:
                 continue
             try:
                 if work is None:
-                    library, store = Library(settings), Store(settings.data)
-                    work = Work(settings, library, store, Quota(settings, library, store))
+                    quota = Quota(settings, Library(settings), Store(settings.data))
+                    work = Work(settings, quota)
                 work.library.refresh()
                 answer: tuple[str, Any] = ("done", work(job, _Reporter(job.id, pipe)))
             except Stopped:

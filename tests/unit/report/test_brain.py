@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 
@@ -8,12 +9,20 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.path import Path
 
-from denseflip.report.brain import brain_outline, brain_surface
+from denseflip.report.brain import brain_outline, packed_surface
 from stories import brain_nodes
+
+
+def brain_surface():
+    """Vertices in millimetres, and triangles as three vertex numbers each."""
+    packed = {name: base64.b64decode(text) for name, text in packed_surface().items()}
+    vertices = np.frombuffer(packed["vertices"], "<i2").reshape(-1, 3) / 10
+    return vertices, np.frombuffer(packed["faces"], "<u2").reshape(-1, 3).astype(int)
 
 
 def test_the_surface_is_closed():
     vertices, faces = brain_surface()
+    assert (vertices.shape, faces.shape) == ((3002, 3), (6000, 3))
     edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
     _, counts = np.unique(edges, axis=0, return_counts=True)
     assert faces.max() == len(vertices) - 1

@@ -27,7 +27,6 @@ from denseflip.report.strip_layout import (
     make_strip,
     spread,
     strip_html,
-    tick_anchors,
     tick_marks,
 )
 from denseflip.search.claims.reference import PlaceReference
@@ -174,13 +173,13 @@ def test_dots_stay_in_their_lane(at):
 
 
 def test_numbers_below_the_axis_do_not_overlap():
-    assert [text for _, text in tick_marks(PLACE)] == ["20", "38", "60"]
+    assert [text for _, text, _ in tick_marks(PLACE)] == ["20", "38", "60"]
     narrow = replace(PLACE, after=400, low=36, high=40)
-    assert [text for _, text in tick_marks(narrow)] == ["36", "40"]
-    assert tick_anchors(narrow) == ["end", "start"]
+    assert [text for _, text, _ in tick_marks(narrow)] == ["36", "40"]
+    assert [at for *_, at in tick_marks(narrow)] == ["end", "start"]
     wider = replace(PLACE, after=100)  # two fit, three would not
-    assert [text for _, text in tick_marks(wider)] == ["20", "60"]
-    assert tick_anchors(wider) == ["middle"] * 2
+    assert [text for _, text, _ in tick_marks(wider)] == ["20", "60"]
+    assert [at for *_, at in tick_marks(wider)] == ["middle"] * 2
 
 
 # ---- pages and tables -----------------------------------------------------------------------

@@ -1,7 +1,8 @@
 "use strict";
 // Nodes on a circle, sorted by region as in circle.py; edits are curves inside it, or ribbons as in ribbons.py.
 (() => {
-  const { clamp, count, cut, plain, TAU } = window.denseflipDrawing;
+  const { count } = window.denseflipElements;
+  const { clamp, onCurve, cut, plain, TAU } = window.denseflipDrawing;
   const ALL_NAMED = 40; // nodes without regions are all named up to this many
   const ONE = 15; // pixels between the names of two regions, in one line each
   const WRAPPED = 16; // regions up to which names may have two lines
@@ -126,7 +127,7 @@
       const taken = [];
       for (const { kind, n, path } of this.picture.drawn.slice(0, this.picture.data.circle.ribbons.numbered)) {
         const text = `${kind === "removed" ? "−" : "+"}${count(n)}`, long = this.picture.textWidth(text, 600, SIZE);
-        const spots = [0.5, 0.35, 0.65].map((t) => [0, 1].map((k) => (1 - t) ** 2 * path[k] + 2 * t * (1 - t) * path[2 + k] + t * t * path[4 + k]));
+        const spots = [0.5, 0.35, 0.65].map((t) => onCurve(path, t));
         const free = spots.find(([x, y]) => taken.every(([a, b, wide]) => Math.abs(a - x) > (wide + long) / 2 + 6 || Math.abs(b - y) > SIZE + 5));
         if (!free) continue;
         taken.push([...free, long]);

@@ -2,7 +2,8 @@
 // The interactive connectome: edits in a brain, in space or on a circle, on a plain canvas. One script
 // for the report, for `view_connectome` and for the app. Colours come from the style of the page.
 (() => {
-  const { CanvasDrawing, SvgDrawing, swatch, element, clamp, count, plain, apart } = window.denseflipDrawing;
+  const { make, count } = window.denseflipElements;
+  const { CanvasDrawing, SvgDrawing, swatch, clamp, onCurve, plain, apart } = window.denseflipDrawing;
   const { Space, NAMED } = window.denseflipSpace;
   const COLOURS = ["paper", "ink", "quiet", "axis", "removed", "added", "glass"];
   const SORTED = 700; // up to this many edges are drawn one by one, from far to near; more are drawn together
@@ -24,22 +25,22 @@
     }
 
     build() {
-      const press = (text, words, action) => element("button", { type: "button", "aria-label": words, title: words, onclick: action }, text);
-      this.canvas = element("canvas", { tabindex: 0, role: "application" });
-      this.tip = element("div", { class: "df-tip", "aria-hidden": "true", hidden: "" });
-      this.hint = element("p", { class: "df-hint" });
-      this.said = element("output", { class: "df-said" });
-      this.words = element("p", { class: "df-hidden" });
-      this.panel = element("div", { class: "df-panel" });
-      this.legend = element("ul", { class: "df-key", "aria-hidden": "true" });
-      this.single = element("input", { type: "checkbox", onchange: () => { this.shown.single = this.single.checked; this.draw(); } });
-      this.bundling = element("div", { class: "df-single", hidden: "" }, element("label", {}, this.single, "Show single connections"), "Width: number of connections.");
-      const tools = element("div", { class: "df-tools" }, press("+", "zoom in", () => this.scale(1.25)), press("−", "zoom out", () => this.scale(0.8)), press("↺", "reset the view", () => this.reset()));
-      const main = element("div", { class: "df-main" }, element("div", { class: "df-plot" }, this.canvas, this.tip), this.legend, this.bundling, element("div", { class: "df-bar" }, this.hint, tools), this.said, this.words);
+      const press = (text, words, action) => make("button", { type: "button", "aria-label": words, title: words, onclick: action }, text);
+      this.canvas = make("canvas", { tabindex: 0, role: "application" });
+      this.tip = make("div", { class: "df-tip", "aria-hidden": "true", hidden: "" });
+      this.hint = make("p", { class: "df-hint" });
+      this.said = make("output", { class: "df-said" });
+      this.words = make("p", { class: "df-hidden" });
+      this.panel = make("div", { class: "df-panel" });
+      this.legend = make("ul", { class: "df-key", "aria-hidden": "true" });
+      this.single = make("input", { type: "checkbox", onchange: () => { this.shown.single = this.single.checked; this.draw(); } });
+      this.bundling = make("div", { class: "df-single", hidden: "" }, make("label", {}, this.single, "Show single connections"), "Width: number of connections.");
+      const tools = make("div", { class: "df-tools" }, press("+", "zoom in", () => this.scale(1.25)), press("−", "zoom out", () => this.scale(0.8)), press("↺", "reset the view", () => this.reset()));
+      const main = make("div", { class: "df-main" }, make("div", { class: "df-plot" }, this.canvas, this.tip), this.legend, this.bundling, make("div", { class: "df-bar" }, this.hint, tools), this.said, this.words);
       this.root.classList.add("df-view");
       const alone = this.options.panel === false, { folded } = this.options;
-      const controls = alone ? [] : [folded ? element("details", { class: "df-folded" }, element("summary", {}, "Show, hide and save"), this.panel) : this.panel];
-      this.root.replaceChildren(element("div", { class: alone || folded ? "df-layout df-alone" : "df-layout" }, main, ...controls));
+      const controls = alone ? [] : [folded ? make("details", { class: "df-folded" }, make("summary", {}, "Show, hide and save"), this.panel) : this.panel];
+      this.root.replaceChildren(make("div", { class: alone || folded ? "df-layout df-alone" : "df-layout" }, main, ...controls));
       this.context = this.canvas.getContext("2d");
     }
 
@@ -104,13 +105,13 @@
 
     /** What the lines and, inside a brain, the colours of the changed nodes mean. On a circle the ring names or numbers the regions. */
     drawKey() {
-      const { data, counts } = this, lines = KINDS.filter((kind) => counts[kind]).map((kind) => element("li", {}, element("span", { class: `df-line ${kind}` }), `${count(counts[kind])} ${kind}`));
+      const { data, counts } = this, lines = KINDS.filter((kind) => counts[kind]).map((kind) => make("li", {}, make("span", { class: `df-line ${kind}` }), `${count(counts[kind])} ${kind}`));
       const numbered = Boolean(this.layout.numbered), unnamed = this.flat && !numbered;
       this.wasNumbered = numbered;
       const touched = unnamed || !data.hasRegions ? [] : [...new Set(this.order.map((node) => data.index[node]))];
       this.keyed = touched.slice(0, numbered ? touched.length : KEYED).sort((a, b) => (numbered ? a - b : 0)).map((i) => [swatch(data.regions[i].marker, data.regions[i].colour), i]);
       const more = touched.length - this.keyed.length;
-      this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => element("li", { title: data.regions[i].label }, mark, `${numbered ? `${i + 1} ` : ""}${this.short[i]}`)), ...(more > 0 ? [element("li", {}, `and ${more} more regions`)] : []));
+      this.legend.replaceChildren(...lines, ...this.keyed.map(([mark, i]) => make("li", { title: data.regions[i].label }, mark, `${numbered ? `${i + 1} ` : ""}${this.short[i]}`)), ...(more > 0 ? [make("li", {}, `and ${more} more regions`)] : []));
     }
 
     /** The directions that are not switched off. */
@@ -344,7 +345,7 @@
       this.tip.hidden = node === undefined && region === undefined && !edge;
       if (!this.tip.hidden) {
         const [head, ...rest] = this.lines(found), [x, y] = point ?? this.positions[node];
-        this.tip.replaceChildren(element("b", {}, head), ...rest.filter(Boolean).map((text) => element("div", {}, text)));
+        this.tip.replaceChildren(make("b", {}, head), ...rest.filter(Boolean).map((text) => make("div", {}, text)));
         const [w, h] = [this.tip.offsetWidth, this.tip.offsetHeight];
         this.tip.style.left = `${clamp(x + 14 + w > this.width ? x - w - 12 : x + 14, 0, Math.max(0, this.width - w))}px`;
         this.tip.style.top = `${clamp(y + 14 + h > this.height ? y - h - 10 : y + 14, 0, Math.max(0, this.height - h))}px`;
@@ -395,8 +396,7 @@
 
   /** Distance of a point from a line or a curve. */
   function distance(path, x, y) {
-    const curve = (t) => [0, 1].map((k) => (1 - t) ** 2 * path[k] + 2 * t * (1 - t) * path[2 + k] + t * t * path[4 + k]);
-    const points = path.length === 4 ? [path.slice(0, 2), path.slice(2)] : Array.from({ length: 17 }, (_, i) => curve(i / 16));
+    const points = path.length === 4 ? [path.slice(0, 2), path.slice(2)] : Array.from({ length: 17 }, (_, i) => onCurve(path, i / 16));
     let least = Infinity;
     for (let i = 1; i < points.length; i += 1) {
       const [[ax, ay], [bx, by]] = [points[i - 1], points[i]], [dx, dy] = [bx - ax, by - ay];

@@ -3,9 +3,11 @@
 // A path is a list of numbers: 4 for a line, 6 for a quadratic curve with its control point in the
 // middle.
 (() => {
+  const { svg } = window.denseflipElements;
   const TAU = 2 * Math.PI;
   const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
-  const count = (n) => n.toLocaleString("en");
+  /** The point of a quadratic curve at a share `t` of its way. */
+  const onCurve = (path, t) => [0, 1].map((k) => (1 - t) ** 2 * path[k] + 2 * t * (1 - t) * path[2 + k] + t * t * path[4 + k]);
   const plain = (name) => String(name).replace(/_/g, " ");
   // Cut in the middle, because names of regions often differ only at the end.
   const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil((most - 1) / 2))}…${text.slice(text.length - Math.floor((most - 1) / 2))}` : text);
@@ -17,16 +19,6 @@
     shared = shared.slice(0, shared.lastIndexOf(" ") + 1);
     if (names.some((name) => name.length < shared.length + 4)) shared = shared.slice(0, shared.trimEnd().lastIndexOf(" ") + 1); // "… Area 7", not "… 7"
     return shared.length < 12 ? names : names.map((name) => `… ${name.slice(shared.length)}`);
-  }
-
-  function element(tag, attributes = {}, ...children) {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-      else made.setAttribute(name, value);
-    }
-    made.append(...children);
-    return made;
   }
 
   const plus = [[-0.4, -1.15], [0.4, -1.15], [0.4, -0.4], [1.15, -0.4], [1.15, 0.4], [0.4, 0.4], [0.4, 1.15], [-0.4, 1.15], [-0.4, 0.4], [-1.15, 0.4], [-1.15, -0.4], [-0.4, -0.4]];
@@ -49,28 +41,28 @@
       this.pen.drawImage(canvas, 0, 0, width, height);
     }
 
-    lines(paths, { colour, width, alpha = 1, dash = [] }) {
+    stroke(trace, { colour, width, alpha = 1, dash = [] }) {
       const { pen } = this;
       Object.assign(pen, { globalAlpha: alpha, strokeStyle: colour, lineWidth: width });
       pen.setLineDash(dash);
       pen.beginPath();
-      for (const p of paths) {
-        pen.moveTo(p[0], p[1]);
-        if (p.length === 4) pen.lineTo(p[2], p[3]); else pen.quadraticCurveTo(p[2], p[3], p[4], p[5]);
-      }
+      trace(pen);
       pen.stroke();
       pen.setLineDash([]);
     }
 
+    lines(paths, style) {
+      this.stroke((pen) => {
+        for (const p of paths) {
+          pen.moveTo(p[0], p[1]);
+          if (p.length === 4) pen.lineTo(p[2], p[3]); else pen.quadraticCurveTo(p[2], p[3], p[4], p[5]);
+        }
+      }, style);
+    }
+
     /** An arc of a circle; angles are clockwise from the top. */
-    arc(x, y, radius, start, end, { colour, width, alpha = 1, dash = [] }) {
-      const { pen } = this;
-      Object.assign(pen, { globalAlpha: alpha, strokeStyle: colour, lineWidth: width });
-      pen.setLineDash(dash);
-      pen.beginPath();
-      pen.arc(x, y, radius, start - TAU / 4, end - TAU / 4);
-      pen.stroke();
-      pen.setLineDash([]);
+    arc(x, y, radius, start, end, style) {
+      this.stroke((pen) => pen.arc(x, y, radius, start - TAU / 4, end - TAU / 4), style);
     }
 
     marker(x, y, radius, shape, { fill, line, width, alpha = 1 }) {
@@ -138,11 +130,9 @@
 
   /** A marker as an SVG element, for legends. */
   function swatch(shape, colour) {
-    const make = (tag, attributes) => { const element = document.createElementNS("http://www.w3.org/2000/svg", tag); for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value); return element; };
-    const picture = make("svg", { viewBox: "-1.5 -1.5 3 3", class: "df-swatch", "aria-hidden": "true" });
-    picture.append(MARKERS[shape] ? make("polygon", { points: MARKERS[shape].map((p) => p.join()).join(" "), fill: colour }) : make("circle", { r: 1.1, fill: colour }));
-    return picture;
+    const mark = MARKERS[shape] ? svg("polygon", { points: MARKERS[shape].map((p) => p.join()).join(" "), fill: colour }) : svg("circle", { r: 1.1, fill: colour });
+    return svg("svg", { viewBox: "-1.5 -1.5 3 3", class: "df-swatch", "aria-hidden": "true" }, mark);
   }
 
-  window.denseflipDrawing = { CanvasDrawing, SvgDrawing, swatch, element, clamp, count, plain, cut, apart, TAU };
+  window.denseflipDrawing = { CanvasDrawing, SvgDrawing, swatch, clamp, onCurve, plain, cut, apart, TAU };
 })();

@@ -1,6 +1,7 @@
 "use strict";
 // The "what if" panel: sliders, single pairs and saved variants. The answers come from whatif.js.
 (() => {
+  const { make, count, wordsOf } = window.denseflipElements;
   const { DRAWS, Model, Choices, answerHere, keyOf, readKey, unpack } = window.denseflipModel;
   const STORED = 50; // maximum number of saved variants
   const MANY = 6; // with more regions, region pairs are found by search
@@ -8,19 +9,6 @@
 
   // ---- the panel ------------------------------------------------------------------------------
 
-  function make(tag, attributes = {}, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (name === "text") element.textContent = value;
-      else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-      else if (value === true) element.setAttribute(name, "");
-      else if (value !== false && value !== null) element.setAttribute(name, value);
-    }
-    element.append(...children);
-    return element;
-  }
-
-  const count = (n) => n.toLocaleString("en");
   const percent = (share) => `${(100 * share).toFixed(share > 0.995 || share < 0.005 ? 1 : 0)} %`;
   const empty = () => ({ cells: {}, pairs: [], reading: "any", balance: false, seed: 1 });
   const copy = (state) => JSON.parse(JSON.stringify(state));
@@ -253,7 +241,7 @@
       const said = make("span", { class: "wi-quiet", role: "status" });
       const list = make("ul", { class: "wi-found" });
       const search = () => {
-        const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+        const words = wordsOf(field);
         const fit = words.length ? keys.filter((key) => words.every((word) => names.get(key).includes(word))) : [];
         for (const row of this.rows.children) row.hidden = words.length > 0 && this.rows.children.length > MANY && !fit.includes(row.dataset.cell);
         said.textContent = !words.length ? `${count(keys.length)} region pairs` : fit.length > FOUND ? `${count(fit.length)} pairs; the first ${FOUND}` : `${count(fit.length)} pairs`;

@@ -1,12 +1,8 @@
 "use strict";
 // The surface of a human brain, rasterised on the CPU: smooth shading without WebGL.
 (() => {
+  const { bytes } = window.denseflipElements;
   const LIGHT = [-0.45, 0.72, 0.53]; // from the upper left, towards the viewer
-
-  function bytes(text) {
-    const raw = atob(text);
-    return Uint8Array.from(raw, (sign) => sign.charCodeAt(0)).buffer;
-  }
 
   class Surface {
     /** Vertices are tenths of a millimetre (int16), faces three vertex numbers each (uint16), both base64. */

@@ -1,35 +1,29 @@
 "use strict";
 // The controls of the interactive connectome: what is shown, the viewpoint, and saving the figure.
 (() => {
-  const { swatch, element, count } = window.denseflipDrawing;
+  const { make, count, save } = window.denseflipElements;
+  const { swatch } = window.denseflipDrawing;
   const { VIEWS } = window.denseflipSpace;
   const AXES = { left: "−x", right: "+x", front: "+y", back: "−y", top: "+z" }; // outside MNI space
   const FOLDED = 16; // with more regions than this, their list is collapsed
 
   function checkbox(text, checked, set, ...marks) {
-    const box = element("input", { type: "checkbox" });
+    const box = make("input", { type: "checkbox" });
     box.checked = checked;
     box.addEventListener("change", () => set(box.checked));
-    return element("label", {}, box, ...marks, text);
+    return make("label", {}, box, ...marks, text);
   }
 
-  const press = (text, action) => element("button", { type: "button", onclick: action }, text);
-  const group = (title, ...children) => element("fieldset", {}, element("legend", {}, title), ...children);
-
-  function save(name, address) {
-    const link = element("a", { download: name, href: address });
-    document.body.append(link);
-    link.click();
-    link.remove();
-  }
+  const press = (text, action) => make("button", { type: "button", onclick: action }, text);
+  const group = (title, ...children) => make("fieldset", {}, make("legend", {}, title), ...children);
 
   window.denseflipSwitches = (picture, panel) => {
     const { data, shown, hidden } = picture;
     const toggle = (name) => (on) => { shown[name] = on; picture.draw(); };
     const numbers = {};
     const kind = (name) => {
-      numbers[name] = element("span");
-      return checkbox(numbers[name], shown[name], toggle(name), element("span", { class: `df-line ${name}`, "aria-hidden": "true" }));
+      numbers[name] = make("span");
+      return checkbox(numbers[name], shown[name], toggle(name), make("span", { class: `df-line ${name}`, "aria-hidden": "true" }));
     };
     const list = [kind("removed"), kind("added")];
     if (data.kind === "brain") list.push(checkbox("brain surface", shown.surface, toggle("surface")));
@@ -37,13 +31,13 @@
     list.push(checkbox("unchanged nodes", shown.quiet, toggle("quiet")));
     if (!picture.flat) list.push(checkbox("names of changed nodes", shown.names, toggle("names")));
     panel.append(group("Show", ...list));
-    if (!picture.flat) panel.append(group("View from", element("div", { class: "df-buttons" }, ...Object.keys(VIEWS).map((side) => press(data.kind === "brain" ? side : AXES[side], () => picture.look(side))))));
+    if (!picture.flat) panel.append(group("View from", make("div", { class: "df-buttons" }, ...Object.keys(VIEWS).map((side) => press(data.kind === "brain" ? side : AXES[side], () => picture.look(side))))));
     const marks = [];
     if (data.hasRegions) {
       const boxes = data.regions.map((region, i) => {
-        const number = element("span", { class: "df-number" }), mark = swatch(region.marker, region.colour);
+        const number = make("span", { class: "df-number" }), mark = swatch(region.marker, region.colour);
         marks.push([mark, number, i]);
-        return checkbox(element("span", { title: region.label }, picture.short[i]), !hidden.has(i), (on) => { if (on) hidden.delete(i); else hidden.add(i); picture.draw(); }, mark, number);
+        return checkbox(make("span", { title: region.label }, picture.short[i]), !hidden.has(i), (on) => { if (on) hidden.delete(i); else hidden.add(i); picture.draw(); }, mark, number);
       });
       const every = (on) => () => {
         hidden.clear();
@@ -51,14 +45,14 @@
         for (const box of boxes) box.querySelector("input").checked = on;
         picture.draw();
       };
-      const inside = [element("div", { class: "df-buttons" }, press("all", every(true)), press("none", every(false))), element("div", { class: "df-regions" }, ...boxes)];
-      if (data.regions.length > FOLDED) panel.append(element("details", {}, element("summary", {}, `Regions (${data.regions.length})`), ...inside));
+      const inside = [make("div", { class: "df-buttons" }, press("all", every(true)), press("none", every(false))), make("div", { class: "df-regions" }, ...boxes)];
+      if (data.regions.length > FOLDED) panel.append(make("details", {}, make("summary", {}, `Regions (${data.regions.length})`), ...inside));
       else panel.append(group("Regions", ...inside));
     }
     if (picture.options.save !== false) {
-      panel.append(group("Save the figure", element("div", { class: "df-buttons" },
-        press("PNG", () => save("connectome.png", picture.canvas.toDataURL())),
-        press("SVG", () => { const address = URL.createObjectURL(new Blob([picture.svg()], { type: "image/svg+xml" })); save("connectome.svg", address); setTimeout(() => URL.revokeObjectURL(address), 10_000); }))));
+      panel.append(group("Save the figure", make("div", { class: "df-buttons" },
+        press("PNG", () => picture.canvas.toBlob((blob) => save("connectome.png", blob))),
+        press("SVG", () => save("connectome.svg", picture.svg(), "image/svg+xml")))));
     }
     /** Update counts, colours and numbers after each drawing. */
     picture.onDraw = (colours) => {

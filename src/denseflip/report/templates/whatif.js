@@ -2,18 +2,12 @@
 // "What if": a graph edited by hand. The app and the stand-alone page share this script: if the data
 // contain the classifier's weights, it answers locally; otherwise `ask` queries a server.
 (() => {
+  const { bytes } = window.denseflipElements;
   const DRAWS = 20;
   const AT_NODE = 0x7fffffff; // in the seed of a draw, in place of a second region
   const ELSEWHERE = 0x7ffffffe; // the same, in place of both regions: pairs outside the named places
 
   // ---- numbers ----------------------------------------------------------------------------
-
-  function bytes(text) {
-    const raw = atob(text);
-    const out = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i += 1) out[i] = raw.charCodeAt(i);
-    return out.buffer;
-  }
 
   /** Unpack numbers from Python: a plain list, or values with their positions. */
   function unpack(packed) {

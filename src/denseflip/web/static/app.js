@@ -1,10 +1,11 @@
 "use strict";
 // The page of the app: sends requests to the API and shows the answers. Data goes in as text, or as HTML that the server escaped.
 (() => {
-  const { bars, matrix, EditTable, make, parsed, count, save, saveAsPng, svgText } = window.denseflipPictures;
+  const { make, count, save } = window.denseflipElements;
+  const { bars, matrix, EditTable, parsed, saveAsPng, svgText } = window.denseflipPictures;
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
   const { cut } = window.denseflipDrawing;
-  const { worth, marked, meanings, showComparison, showCohort } = window.denseflipSides;
+  const { worth, marked, meanings, links, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
   const LISTED = 6; // places of a sentence that are shown at once
   const FEW = 4; // with more regions, the matrix shows only the changed ones at first
@@ -217,7 +218,6 @@
       opened: (source) => { app.source = source; },
       ended: () => { find("progress").hidden = true; find("explain").disabled = false; },
       heard: (facts) => {
-        if (facts.sent) { app.lags = app.lags || []; app.lags.push(Date.now() / 1000 - facts.sent); }
         find("progress-words").textContent = progressWords(facts);
         if (["judging", "permuting", "explaining"].includes(facts.stage) && facts.of) { find("bar").max = facts.of; find("bar").value = facts.done; } else find("bar").removeAttribute("value");
       },
@@ -301,14 +301,14 @@
 
   function showIndex(job, many, state) {
     const link = (shown) => window.history.replaceState(null, "", `#${new URLSearchParams({ job: job.id, ...shown })}`);
-    app.index = app.index ?? new window.denseflipIndex(find("index-table"), { onState: (shown) => link(shown) });
-    app.index.options.onState = link;
+    app.index = app.index ?? new window.denseflipIndex(find("index-table"));
+    app.index.onState = link;
     find("index-by").textContent = `Classifier ${job.request.classifier}, method ${job.request.method}.`;
     find("index-title").textContent = job.summary?.title ?? "Many subjects";
     worth(find("index-worth"), many.judged, false);
     find("index-tiles").replaceChildren(...many.tiles.map(([term, value]) => make("li", { class: "chip" }, `${term}: `, make("b", { text: value }))));
     app.index.show(job.id, many.rows, state);
-    find("index-files").replaceChildren(...[["index.html", "page"], ["explanations.csv", "CSV"], ["edits.csv", "all edits as CSV"], ["regions.csv", "region pairs as CSV"], ["reference.csv", "reference as CSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
+    find("index-files").replaceChildren(...links(job, [["index.html", "page"], ["explanations.csv", "CSV"], ["edits.csv", "all edits as CSV"], ["regions.csv", "region pairs as CSV"], ["reference.csv", "reference as CSV"], ["result.json", "JSON"]]));
     link(app.index.state());
   }
 

@@ -1,7 +1,7 @@
 "use strict";
 // Requests to the server, the progress of a job, and links.
 (() => {
-  const count = (n) => n.toLocaleString("en");
+  const { count } = window.denseflipElements;
 
   async function api(path, options = {}) {
     let answer;

@@ -2,7 +2,7 @@
 // Frozen regions and nodes: chosen by name, or by a click on a picture. "lobe: Frontal" is a region,
 // "node: Frontal" a node, "Frontal x Temporal" a pair of regions.
 (() => {
-  const { make } = window.denseflipPictures;
+  const { make } = window.denseflipElements;
   const { Names } = window.denseflipOptions;
   const low = (text) => text.trim().toLowerCase();
   const CROSSES = [" x ", " – ", " × ", " & "];

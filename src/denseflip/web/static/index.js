@@ -1,7 +1,8 @@
 "use strict";
 // The index of many subjects: a table that can be sorted and filtered, with a link to each subject.
 (() => {
-  const { make, parsed, count } = window.denseflipPictures;
+  const { make, count, wordsOf } = window.denseflipElements;
+  const { parsed } = window.denseflipPictures;
 
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
   const decision = (row) => (row.status === "failed" ? "–" : row.after ? `${row.before} → ${row.after}` : row.before);
@@ -32,8 +33,7 @@
   };
 
   class Index {
-    constructor(root, options) {
-      Object.assign(this, { root, options });
+    constructor(root) {
       this.find = make("input", { type: "search", id: "index-find", placeholder: "subject, class, region", autocomplete: "off", oninput: () => this.filter() });
       this.classes = make("select", { id: "index-class", onchange: () => this.filter() });
       this.kinds = make("select", { id: "index-kind", onchange: () => this.filter() }, ...Object.entries(KINDS).map(([value, [text]]) => make("option", { value, text })));
@@ -88,11 +88,11 @@
         return (down ? -way : way) || a.order - b.order;
       };
       this.body.replaceChildren(...[...this.rows].sort(order).map((one) => one.line));
-      if (!quiet) this.options.onState?.(this.state());
+      if (!quiet) this.onState(this.state());
     }
 
     filter({ quiet = false } = {}) {
-      const words = this.find.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const words = wordsOf(this.find);
       const fits = KINDS[this.kinds.value][1];
       let shown = 0;
       for (const { row, line, text } of this.rows) {
@@ -100,7 +100,7 @@
         shown += !line.hidden;
       }
       this.said.textContent = `${count(shown)} of ${count(this.rows.length)} subjects`;
-      if (!quiet) this.options.onState?.(this.state());
+      if (!quiet) this.onState(this.state());
     }
 
     /** Filter and order of the table, for a link. */

@@ -2,7 +2,7 @@
 // The options of a request as form fields. Every field is made from what the server says about the
 // option (kind, label, help, bounds, choices, default), so a new option needs no code here.
 (() => {
-  const { make } = window.denseflipPictures;
+  const { make } = window.denseflipElements;
   const find = (id) => document.getElementById(id);
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 

@@ -1,37 +1,15 @@
 "use strict";
 // The flat pictures: bars, matrix of region pairs, table of edits. SVG and plain elements.
 (() => {
+  const { make, svg, count, wordsOf, save } = window.denseflipElements;
+  const { apart, cut } = window.denseflipDrawing;
+  const BARS = 16; // regions
+  const LISTED = 300; // edits of the table
   const CROWDED = 24; // changed regions; with more, the matrix shows at first those with the most edits
-  const NS = "http://www.w3.org/2000/svg";
-
-  function svg(tag, attributes = {}, ...children) {
-    const element = document.createElementNS(NS, tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-      else if (name === "style") element.style.cssText = value; // as an attribute the page's own policy forbids it
-      else element.setAttribute(name, value);
-    }
-    element.append(...children);
-    return element;
-  }
-
-  function make(tag, attributes = {}, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (name === "text") element.textContent = value;
-      else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-      else if (value === true) element.setAttribute(name, "");
-      else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
-    }
-    element.append(...children);
-    return element;
-  }
-
   /** A fragment of HTML that the server made: its names are escaped, and its scripts never run. */
   const parsed = (html) => [...new DOMParser().parseFromString(html ?? "", "text/html").body.childNodes];
 
-  const titled = (text) => { const t = svg("title"); t.textContent = text; return t; };
-  const { apart, count, cut } = window.denseflipDrawing;
+  const titled = (text) => svg("title", { text });
 
   function tally(view, removed, added) {
     const cells = new Map();
@@ -47,7 +25,7 @@
   }
 
   /** Ends of edits by region, the most changed region first. */
-  function bars(root, view, removed, added, most = 16) {
+  function bars(root, view, removed, added) {
     const rows = view.regions.map((region, i) => ({ ...region, i, removed: 0, added: 0 }));
     for (const [u, v] of removed) { rows[view.index[u]].removed += 1; rows[view.index[v]].removed += 1; }
     for (const [u, v] of added) { rows[view.index[u]].added += 1; rows[view.index[v]].added += 1; }
@@ -59,15 +37,15 @@
       fill.style.width = `${(100 * value) / top}%`;
       return make("div", { class: "bar-line" }, fill, make("span", { class: "bar-count", text: value ? `${way === "removed" ? "−" : "+"}${count(value)}` : "" }));
     };
-    root.replaceChildren(...shown.slice(0, most).map((row) => {
+    root.replaceChildren(...shown.slice(0, BARS).map((row) => {
       const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
       swatch.style.background = row.colour;
       return make("div", { class: "bar-row" }, make("div", { class: "bar-name" }, swatch, row.name), make("div", {}, ...["removed", "added"].filter((way) => row[way]).map((way) => bar(way, row[way]))));
-    }), ...(shown.length > most ? [make("p", { class: "quiet", text: `… and ${shown.length - most} regions with fewer edits.` })] : []));
+    }), ...(shown.length > BARS ? [make("p", { class: "quiet", text: `… and ${shown.length - BARS} regions with fewer edits.` })] : []));
   }
 
   /** Matrix of region pairs: net change as colour and number; a click selects the cell. */
-  function matrix(root, view, removed, added, { onPick, onRegion, onHover, frozen = new Set(), every = true } = {}) {
+  function matrix(root, view, removed, added, { onPick, onRegion, onHover, frozen, every }) {
     const cells = tally(view, removed, added);
     const net = (cell) => (cell.added >= cell.removed ? "added" : "removed");
     const most = Object.fromEntries(["added", "removed"].map((way) => [way, Math.max(0, ...[...cells.values()].filter((c) => net(c) === way).map((c) => c[way]))]));
@@ -92,31 +70,22 @@
         const way = net(cell), value = cell[way], shade = 0.25 + (0.75 * value) / (most[way] || 1);
         const name = a === b ? `within ${view.regions[a].label}` : `${view.regions[a].label} – ${view.regions[b].label}`;
         const words = `${name}: ${count(cell.added)} added, ${count(cell.removed)} removed`;
-        const rect = svg("rect", { x: label + x * size, y: y * size, width: size - 1, height: size - 1, class: value ? `cell ${way}` : "cell none", "fill-opacity": value ? shade : 1, "data-cell": `${a}-${b}` });
-        if (onPick) rect.addEventListener("click", () => onPick(a, b));
-        if (onHover) rect.addEventListener("pointerenter", () => onHover(words));
-        rect.append(titled(words));
+        const rect = svg("rect", { onclick: () => onPick(a, b), onpointerenter: () => onHover(words), x: label + x * size, y: y * size, width: size - 1, height: size - 1, class: value ? `cell ${way}` : "cell none", "fill-opacity": value ? shade : 1, "data-cell": `${a}-${b}` }, titled(words));
         parts.push(rect);
         if (value && size >= 22) {
-          const text = svg("text", { x: label + x * size + size / 2, y: y * size + size / 2 + 4, class: `on-cell ${letters(way, shade)}`, "text-anchor": "middle" });
-          text.textContent = count(value);
-          parts.push(text);
+          parts.push(svg("text", { x: label + x * size + size / 2, y: y * size + size / 2 + 4, class: `on-cell ${letters(way, shade)}`, "text-anchor": "middle", text: count(value) }));
         }
       }
     });
     order.forEach((i, y) => {
       const region = view.regions[i], stays = frozen.has(region.name);
-      const text = svg("text", { x: label - 6, y: y * size + size / 2 + font * 0.35, "text-anchor": "end", class: stays ? "region frozen" : "region", style: `font-size: ${font.toFixed(1)}px` });
-      text.textContent = cut(stays ? `❄ ${names.get(i)}` : names.get(i), longestName);
-      text.append(titled(onRegion ? `${region.label}; click to ${stays ? "unfreeze" : "freeze"} it` : region.label));
-      if (onRegion) { text.classList.add("pick"); text.dataset.region = i; text.addEventListener("click", () => onRegion(i)); }
-      parts.push(text);
+      const look = { "text-anchor": "end", class: stays ? "region frozen pick" : "region pick", style: `font-size: ${font.toFixed(1)}px` };
+      const text = cut(stays ? `❄ ${names.get(i)}` : names.get(i), longestName);
+      parts.push(svg("text", { x: label - 6, y: y * size + size / 2 + font * 0.35, ...look, "data-region": i, onclick: () => onRegion(i), text }, titled(`${region.label}; click to ${stays ? "unfreeze" : "freeze"} it`)));
     });
     order.forEach((i, x) => { // the same names below the columns
       const [left, under] = [label + x * size + size / 2, k * size + 8];
-      const text = svg("text", { x: left, y: under, "text-anchor": "end", transform: `rotate(-50 ${left.toFixed(1)} ${under.toFixed(1)})`, class: "region column", style: `font-size: ${font.toFixed(1)}px` });
-      text.textContent = cut(names.get(i), longestName);
-      parts.push(text);
+      parts.push(svg("text", { x: left, y: under, "text-anchor": "end", transform: `rotate(-50 ${left.toFixed(1)} ${under.toFixed(1)})`, class: "region column", style: `font-size: ${font.toFixed(1)}px`, text: cut(names.get(i), longestName) }));
     });
     const foot = 14 + 0.8 * font * longest;
     const [width, height] = [label + k * size, Math.max(1, k * size) + foot];
@@ -157,11 +126,10 @@
 
   /** Every edit, in pages, with a filter. */
   class EditTable {
-    constructor(root, onPick) {
+    constructor(root) {
       this.find = make("input", { type: "search", placeholder: "node or region", "aria-label": "search the edits", oninput: () => this.draw() });
       this.said = make("output", { class: "quiet" });
       this.body = make("tbody");
-      this.onPick = onPick;
       root.replaceChildren(
         make("div", { class: "line" }, this.find, this.said),
         make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "table of edits" }, make("table", {},
@@ -173,15 +141,15 @@
       const said = new Set(answer.said.map((p) => p.join("-")));
       const region = (i) => (view.hasRegions ? view.regions[view.index[i]].name : "");
       this.rows = [["removed", answer.removed], ["added", answer.added]].flatMap(([way, pairs]) =>
-        pairs.map(([u, v]) => ({ way, u, v, cells: [view.names[u], region(u), view.names[v], region(v)], said: said.has(`${u}-${v}`) })));
+        pairs.map(([u, v]) => ({ way, cells: [view.names[u], region(u), view.names[v], region(v)], said: said.has(`${u}-${v}`) })));
       this.draw();
     }
 
-    draw(most = 300) {
-      const words = this.find.value.toLowerCase().split(/\s+/).filter(Boolean);
+    draw() {
+      const words = wordsOf(this.find);
       const fit = this.rows.filter((row) => { const text = `${row.way} ${row.cells.join(" ")}`.toLowerCase(); return words.every((w) => text.includes(w)); });
-      this.said.textContent = `${count(fit.length)} of ${count(this.rows.length)} edits${fit.length > most ? `; showing the first ${most} (the CSV file contains all)` : ""}`;
-      this.body.replaceChildren(...fit.slice(0, most).map((row) => make("tr", {},
+      this.said.textContent = `${count(fit.length)} of ${count(this.rows.length)} edits${fit.length > LISTED ? `; showing the first ${LISTED} (the CSV file contains all)` : ""}`;
+      this.body.replaceChildren(...fit.slice(0, LISTED).map((row) => make("tr", {},
         make("td", {}, make("span", { class: `mark ${row.way}`, text: row.way === "removed" ? "− removed" : "+ added" })),
         ...row.cells.map((text, i) => make("td", { "data-other": i ? null : row.cells[2] }, text)),
         make("td", { text: row.said ? "yes" : "no" }))));
@@ -189,14 +157,6 @@
   }
 
   // ---- saving -----------------------------------------------------------------------------------
-
-  function save(name, content, kind) {
-    const link = make("a", { download: name, href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type: kind })) });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  }
 
   /** A picture as text, with its colours written out. */
   function svgText(drawn) {
@@ -226,5 +186,5 @@
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   }
 
-  window.denseflipPictures = { bars, matrix, EditTable, make, parsed, svg, count, save, saveAsPng, svgText };
+  window.denseflipPictures = { bars, matrix, EditTable, parsed, saveAsPng, svgText };
 })();

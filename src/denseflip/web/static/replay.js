@@ -1,7 +1,7 @@
 "use strict";
 // Replay of the search: a slider over its steps, with the label and the confidence at each.
 (() => {
-  const { count } = window.denseflipPictures;
+  const { count } = window.denseflipElements;
   const find = (id) => document.getElementById(id);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 

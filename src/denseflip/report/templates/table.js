@@ -1,25 +1,23 @@
 "use strict";
-/* Sort and search the table of explanations. The page also works without this script. */
-(() => {
-  const table = document.getElementById("explanations");
-  const filter = document.getElementById("many-filter"), count = document.getElementById("many-count");
-  const rows = [...table.tBodies[0].rows];
+/** Search and sort a table; `fits` says which rows may be shown. The page also works without this script. */
+window.denseflipTable = (table, field, output, what, fits = () => true) => {
+  const { count, wordsOf } = window.denseflipElements;
+  const rows = [...table.tBodies[0].rows], heads = [...table.tHead.rows[0].cells];
   const order = new Map(rows.map((row, i) => [row, i]));
   const text = rows.map((row) => row.textContent.toLowerCase());
-  const apply = () => {
-    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const filter = () => {
+    const words = wordsOf(field);
     let shown = 0;
     rows.forEach((row, i) => {
-      row.hidden = !words.every((word) => text[i].includes(word));
+      row.hidden = !(words.every((word) => text[i].includes(word)) && fits(row));
       shown += !row.hidden;
     });
-    count.textContent = shown === rows.length ? rows.length.toLocaleString("en") + " graphs"
-      : shown.toLocaleString("en") + " of " + rows.length.toLocaleString("en") + " graphs";
+    output.textContent = `${shown === rows.length ? "" : `${count(shown)} of `}${count(rows.length)} ${what}`;
   };
-  filter.form.hidden = false;
-  filter.form.addEventListener("submit", (event) => event.preventDefault());
-  filter.addEventListener("input", apply);
-  apply();
+  field.form.hidden = false;
+  field.form.addEventListener("submit", (event) => event.preventDefault());
+  field.form.addEventListener("input", filter);
+  filter();
   /* Sort numbers by value and words alphabetically; missing values always come last. */
   const number = (cell) => {
     const plain = cell.textContent.replace(/,/g, "");
@@ -32,7 +30,6 @@
     const by = Number.isNaN(x) || Number.isNaN(y) ? a.textContent.localeCompare(b.textContent, "en", { numeric: true }) : x - y;
     return down ? -by : by;
   };
-  const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => head.addEventListener("click", () => {
     const down = head.getAttribute("aria-sort") === "ascending";
     heads.forEach((other) => other.removeAttribute("aria-sort"));
@@ -40,4 +37,4 @@
     const by = (a, b) => compare(a.cells[column], b.cells[column], down) || order.get(a) - order.get(b);
     table.tBodies[0].append(...[...rows].sort(by));
   }));
-})();
+};
