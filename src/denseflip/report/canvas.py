@@ -113,7 +113,10 @@ def save_figure(
 
 def svg_text(figure: Any) -> str:
     """The figure as SVG."""
-    return _saved(figure, format="svg", metadata={"Date": None}, facecolor=PAPER).decode()
+    written = io.StringIO()  # with bytes, each of thousands of short texts is encoded by itself
+    with style():
+        figure.savefig(written, format="svg", metadata={"Date": None}, facecolor=PAPER)
+    return written.getvalue()
 
 
 def _saved(figure: Any, **how: Any) -> bytes:
@@ -291,8 +294,11 @@ def draw_kind(
     return ax.add_collection(lines, autolim=False)
 
 
-def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: float = 1.0) -> None:
-    """Draw nodes in the colour of their region; larger with more changes, faint without any."""
+def draw_nodes(ax: Any, scene: Scene, *places: npt.NDArray[np.float64], scale: float = 1.0) -> None:
+    """Draw nodes in the colour of their region; larger with more changes, faint without any.
+
+    ``places`` are the positions of all nodes, several times where they are seen from several sides.
+    """
     changes, index = scene.changes, scene.taxonomy.array
     for region in range(len(scene.taxonomy.regions)):
         members = scene.taxonomy.members(region)
@@ -300,14 +306,16 @@ def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: floa
         if len(quiet):  # with one shape and one size, a file holds the shape once
             size, colour = np.array([9 * scale]), scene.colours[region]
             look = {"facecolors": colour, "edgecolors": "face", "alpha": 0.45, "linewidths": 0}
-            _dots(ax, flat[quiet], [scene.markers[region]], size, zorder=4, **look)
+            dots = np.concatenate([at[quiet] for at in places])
+            _dots(ax, dots, [scene.markers[region]], size, zorder=4, **look)
     busy = np.flatnonzero(changes > 0)
     busy = busy[np.argsort(index[busy], kind="stable")]  # region by region: later ones on top
     if len(busy):
         top = max(int(changes.max(initial=0)), 1)
+        # Shapes, sizes and colours are used again for the next positions.
         _dots(
             ax,
-            flat[busy],
+            np.concatenate([at[busy] for at in places]),
             [scene.markers[region] for region in index[busy]],
             scale * (16 + 44 * np.sqrt(changes[busy] / top)),
             facecolors=[scene.colours[region] for region in index[busy]],

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from denseflip._version import __version__
 from denseflip.classifiers.evaluation import Confounding
 from denseflip.report.front import language_words
 from denseflip.report.html import Fact
@@ -16,6 +20,7 @@ from denseflip.story.wording.marks import marks_of_story, range_warning
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
+_PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib")
 _UNSET = "not set"
 _SHOWN = ("preset", "features", "estimator", "dataset", "task", "n_graphs", "n_nodes", "seed")
 
@@ -361,3 +366,15 @@ def tiles_of(story: Story) -> tuple[Fact, ...]:
         certified = Fact("every edit is needed (certified)", "1-minimal")
         tiles.append(certified if r.minimal else Fact("every edit is needed", "not certified"))
     return tuple(tiles)
+
+
+@cache
+def versions_words() -> str:
+    """The versions of denseflip, Python and the packages that matter; found once per process."""
+    numbers = [f"Python {platform.python_version()}"]
+    for package in _PACKAGES:
+        try:
+            numbers.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return f"denseflip {__version__} ({', '.join(numbers)})"

@@ -6,10 +6,8 @@ from elsewhere. It works without JavaScript; with it, the table sorts and the br
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,6 +31,7 @@ from denseflip.report.facts import (
     setting_words,
     shown_marks,
     tiles_of,
+    versions_words,
     without_warning,
 )
 from denseflip.report.front import (
@@ -64,7 +63,6 @@ _HEADINGS = {  # columns of the table of edits, between the change and whether i
     "weight_before": "weight before",
     "weight_after": "weight after",
 }
-_PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib")
 _COMPARED = ("method", "status", "removed", "added", "distance", "queries", "named", HOLDS)
 LIMITS = (
     "It describes the classifier, not the disease or the trait: it says what would change this "
@@ -315,7 +313,7 @@ def make_page(
         dataset=dataset_card(dataset),
         command=command,
         methods=story.methods_text(dataset),
-        versions=_versions(),
+        versions=versions_words(),
         assets=assets,
         data={
             "denseflip": __version__,
@@ -488,13 +486,3 @@ def _brief(story: Story) -> dict[str, Any]:
         **{k: v for k, v in result.items() if k not in _LEFT_OUT},
         "as_read": None if story.as_read is None else story.as_read.to_dict(),
     }
-
-
-def _versions() -> str:
-    numbers = [f"Python {platform.python_version()}"]
-    for package in _PACKAGES:
-        try:
-            numbers.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
-    return f"denseflip {__version__} ({', '.join(numbers)})"

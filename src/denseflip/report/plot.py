@@ -96,7 +96,9 @@ def plot_connectome(
     named = len(scene.touched) <= LABELLED if labels is None else labels
     with style():
         if ax is not None:
-            draw_glass(ax, scene, views=views, labels=named)
+            ax.set_axis_off()
+            own = ax.inset_axes((0, 0, 1, 1))  # the caller's may have another shape, or drawings
+            draw_glass(own, scene, views=views, labels=named)
             inside(ax, scene)
             return save_figure(ax.figure, path, force=force)
         width = NARROW if narrow else 9.2 if len(views) > 1 else 5.2

@@ -18,6 +18,7 @@ REST = "all others"
 LETTERS = 40  # of a region's name
 SIGNED = (REMOVED, PALE, ADDED)  # colours from the lowest value to the highest
 POINT = 72.0  # of an inch
+PAD = 3.5  # points between an axis and its labels
 _TURNED: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}  # names
 LETTER = 0.0083  # inches of a letter's width, per point of its size
 
@@ -108,18 +109,19 @@ def draw_bars(
             if count:
                 text = f" {share:.0f} %" if compact else f" {share:.0f} %  ({count})"
                 ax.text(share, place, text, va="center", fontsize=small, color=INK)
-    ax.set_yticks(places, [""] * len(names) if narrow else names, fontsize=size)
-    for place, name in zip(places, names if narrow else [], strict=False):
-        above = place - np.where(alone[place], 0.5, 1) * height - 0.06
-        ax.text(0, above, name, va="bottom", fontsize=size)
+    ax.yaxis.set_visible(False)
+    if narrow:
+        for place, name in zip(places, names, strict=True):
+            above = place - np.where(alone[place], 0.5, 1) * height - 0.06
+            ax.text(0, above, name, va="bottom", fontsize=size)
+    else:
+        name_rows(ax, names, fontsize=size)
     ax.set_ylim(max(len(names), rows) - (0.6 if narrow else 0.45), -0.7 if narrow else -0.55)
     ax.set_xlim(0, 128 if compact else max(longest, 10) * (1.35 if narrow else 1.2))
     ax.set_xticks([0, 50, 100] if compact else [t for t in ax.get_xticks() if 0 <= t <= 100])
-    ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize=small, color=AXIS)
     ax.spines[["top", "right", "left"]].set_visible(False)
     if not names:
-        ax.set_yticks([])
         ax.text(0.5, 0.5, "no edits", transform=ax.transAxes, ha="center", color=QUIET)
 
 
@@ -180,15 +182,32 @@ def draw_matrix(
                     j, i, f"{counts[i, j]}", ha="center", va="center", fontsize=font,
                     color=ink_on(ground),
                 )  # fmt: skip
+    for part in (ax.xaxis, ax.yaxis, *ax.spines.values()):
+        part.set_visible(False)
     if narrow:
-        numbers = [str(i + 1) for i in range(size)]
-        ax.set_xticks(range(size), numbers, fontsize=8)
-        ax.set_yticks(range(size), numbered(names), fontsize=8, linespacing=0.95)
+        name_columns(ax, [str(i + 1) for i in range(size)], fontsize=8)
+        name_rows(ax, numbered(names), fontsize=8, linespacing=0.95)
     else:
-        ax.set_xticks(range(size), names, fontsize=8.5, **_TURNED)
-        ax.set_yticks(range(size), names if rows else [""] * size, fontsize=8.5)
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
+        name_columns(ax, names, fontsize=8.5, **_TURNED)
+        if rows:
+            name_rows(ax, names, fontsize=8.5)
+
+
+def name_rows(ax: Any, names: Sequence[str], **look: Any) -> None:
+    """Write names where the labels of the y axis would be, at 0, 1, 2 …
+
+    Labels of an axis come with three lines each, which take longer than the text.
+    """
+    place, va, ha = ax.get_yaxis_text1_transform(PAD)
+    for y, name in enumerate(names):
+        ax.text(0, y, name, transform=place, **{"va": va, "ha": ha} | look)
+
+
+def name_columns(ax: Any, names: Sequence[str], **look: Any) -> None:
+    """Write names where the labels of the x axis would be, at 0, 1, 2 …"""
+    place, va, ha = ax.get_xaxis_text1_transform(PAD)
+    for x, name in enumerate(names):
+        ax.text(x, 0, name, transform=place, **{"va": va, "ha": ha} | look)
 
 
 def short_lines(name: str, letters: int, most: int) -> list[str]:

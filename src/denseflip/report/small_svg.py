@@ -7,15 +7,15 @@ from collections import Counter
 
 _NOISE = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|<!--.*?-->", re.S)
 _AUTOMATIC = re.compile(r' id="[A-Za-z0-9.]+_\d+"')  # of groups, which nothing refers to
-_PATH = re.compile(r' d="([^"]*)"')
 _STYLE = re.compile(r' style="([^"]*)"')
 _MOVED = re.compile(r"translate\([^)]*\)")
-_FINE = re.compile(r"(\d\.\d)\d+")  # a tenth of a point is fine enough for a path
-_FINER = re.compile(r"(\d\.\d\d)\d+")
-_WHOLE = re.compile(r"(\d)\.0+(?!\d)")
+# Both find only what is left out: an empty replacement takes a fifth of the time of a group.
+_FINE = re.compile(r"(?<=\d\.\d)\d+")  # a tenth of a point is fine enough for a path
+_FINER = re.compile(r"(?<=\d\.\d\d)\d+")
+_COMMANDS = "MmLlHhVvCcSsQqTtAaZz"
 _AGAIN = re.compile(r"(?<![\d.,-])(-?[\d.]+,-?[\d.]+)M\1(?=[CLQ])")  # a move to where the pen is
 _REFERENCE = re.compile(r"""(href="#|url\(#)([^")]+)""")
-_SIGNS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in " %#<>&\"'"})
+_SIGNS = tuple((sign, f"%{ord(sign):02X}") for sign in "% #<>&\"'")  # the first is in all others
 
 
 def small_svg(text: str) -> str:
@@ -28,22 +28,39 @@ def small_svg(text: str) -> str:
     """
     text = _AUTOMATIC.sub("", _NOISE.sub("", text))
     text = re.sub(r">\s+<", "><", text).strip().replace("xlink:href", "href")
-    text = _PATH.sub(lambda path: f' d="{_short_path(path[1])}"', text)
+    text = _short_paths(text)
     text = re.sub(  # a filled drawing needs its parts apart
         r'<path d="[^"]*"[^>]*fill: none', lambda path: _AGAIN.sub(r"\1", path[0]), text
     )
-    text = _MOVED.sub(lambda moved: _FINER.sub(r"\1", moved[0]), text)
+    text = _MOVED.sub(lambda moved: _FINER.sub("", moved[0]), text)
     return _short_styles(_short_names(text))
 
 
 def svg_uri(text: str) -> str:
     """A drawing as a ``data:`` URL for ``src`` and ``srcset``; shorter than base64."""
-    return "data:image/svg+xml," + re.sub(r"\s", " ", text).translate(_SIGNS)
+    text = re.sub(r"\s", " ", text)
+    for sign, code in _SIGNS:
+        text = text.replace(sign, code)
+    return f"data:image/svg+xml,{text}"
 
 
-def _short_path(data: str) -> str:
-    data = re.sub(r"\s*([A-Za-z])\s*", r"\1", _WHOLE.sub(r"\1", _FINE.sub(r"\1", data)))
-    return data.strip().replace(" ", ",")
+def _short_paths(text: str) -> str:
+    """A drawing with short numbers in its paths, all shortened in one go."""
+    head, *parts = text.split(' d="')
+    if not parts:
+        return text
+    paths, rest = [], []
+    for part in parts:
+        path, _, after = part.partition('"')
+        paths.append(path)
+        rest.append(after)
+    # Numbers have one decimal once they are cut, so a zero is all of it.
+    data = ",".join(_FINE.sub("", '"'.join(paths)).replace(".0", "").split())
+    for sign in f'"{_COMMANDS}':
+        if sign in data:
+            data = data.replace(f"{sign},", sign).replace(f",{sign}", sign)
+    short = zip(data.split('"'), rest, strict=True)
+    return head + "".join(f' d="{path}"{after}' for path, after in short)
 
 
 def _short_names(text: str) -> str:
