@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -27,8 +28,11 @@ class LazyPairs(ABC):
     def __init__(self, size: int, without: Codes = NO_CODES) -> None:
         self._size = size
         self._left_out = without
-        # Rank r of what is left has rank r + i in the whole set if i pairs before it are left out.
-        self._shifts = self._ranks(without) - np.arange(len(without))
+
+    @cached_property
+    def _shifts(self) -> Codes:
+        """Rank r of what is left has rank r + i in the whole set if i of these are at most r."""
+        return self._ranks(self._left_out) - np.arange(len(self._left_out))
 
     def __len__(self) -> int:
         return self._size - len(self._left_out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -182,6 +183,7 @@ class Background:
         return self._frequencies[key]
 
 
+_TABLE_CODES = 1 << 18  # up to 512 nodes counts are looked up in a table, beyond it bisected
 _KEPT = 16  # contrasts and frequencies kept: all pairs of classes of one oracle, and some more
 
 
@@ -247,10 +249,22 @@ class Frequencies:
 
     def at(self, codes: Codes) -> npt.NDArray[np.float64]:
         """The share of the graphs that join each of these pairs."""
-        shares: npt.NDArray[np.float64] = values_at(codes, self.codes, self.counts) / max(
-            self.n_graphs, 1
-        )
+        if codes is self.codes or self._table is None:
+            counts = values_at(codes, self.codes, self.counts)
+        else:
+            counts = self._table[np.minimum(codes, len(self._table) - 1)]
+        shares: npt.NDArray[np.float64] = counts / max(self.n_graphs, 1)
         return shares
+
+    @cached_property
+    def _table(self) -> Codes | None:
+        """The counts by code, and a 0 for all larger codes; None if it would be large."""
+        size = int(self.codes[-1]) + 2 if len(self.codes) else 1
+        if size > _TABLE_CODES:
+            return None
+        table = np.zeros(size, dtype=np.int64)
+        table[self.codes] = self.counts
+        return table
 
 
 def values_at(codes: Codes, known: Codes, values: Codes) -> Codes:

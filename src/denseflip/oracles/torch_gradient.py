@@ -55,6 +55,11 @@ _IGNORED = (
     "The gradient of this module is zero for every pair: it ignores edge_weight, its output does "
     "not depend on the edges, or it is saturated. Use information='labels'."
 )
+_NOT_DIFFERENTIABLE = (
+    "The gradient of the module cannot be computed: torch did not record how its output depends on "
+    "the edges. Its forward must be differentiable, without detach(), no_grad() or NumPy. Or use "
+    "information='labels'."
+)
 _lock = RLock()  # the layers of a module are changed during a pass
 
 
@@ -154,6 +159,8 @@ class _Pass:
         try:
             with torch.enable_grad():
                 scores, weights = self._scores(codes)
+                if not scores.requires_grad:
+                    raise GradientError(_NOT_DIFFERENTIABLE)
                 score = _margin(scores, self.oracle._kind or "", self.position)
                 (slopes,) = torch.autograd.grad(score, weights, allow_unused=True)
         except GradientError:
@@ -165,7 +172,7 @@ class _Pass:
             )
             raise GradientError(msg) from error
         found = np.zeros(len(codes)) if slopes is None else slopes.double().cpu().numpy()
-        signs = np.where(are_among(codes, self.graph.codes), -1.0, 1.0)
+        signs = 1.0 - 2.0 * weights.detach().double().cpu().numpy()  # -1 for an edge
         return signs * found, float(score.detach())
 
     def _scores(self, codes: Codes) -> tuple[Any, Any]:

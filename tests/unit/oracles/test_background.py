@@ -6,6 +6,7 @@ import pytest
 from denseflip import Background, as_oracle
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Graph
+from denseflip.graph.pairs import all_pairs
 from denseflip.oracles.background import Frequencies, pair_counts
 from denseflip.oracles.session import Session
 from graphs import complete, empty, path
@@ -108,6 +109,22 @@ def test_frequencies_are_shares_of_the_graphs_and_zero_elsewhere():
     assert seen.at(codes).tolist() == [0.75, 0.25, 0.25, 0.75, 0.25, 0.75]
     assert Frequencies.of([path(4)]).at(codes).tolist() == [1, 0, 0, 1, 0, 1]
     assert Frequencies.of([empty(4)]).at(codes).tolist() == [0] * 6
+
+
+def test_frequencies_from_a_table_are_those_found_by_bisection(monkeypatch):
+    rng = np.random.default_rng(0)
+    graphs = [
+        empty(9).toggle_codes(np.sort(rng.choice(all_pairs(9), 12, replace=False)))
+        for _ in range(3)
+    ]
+    table = Frequencies.of(graphs)
+    assert table._table is not None
+    asked = rng.permutation(np.arange(81))  # also codes that are no pairs, and larger ones
+    monkeypatch.setattr("denseflip.oracles.background._TABLE_CODES", 0)
+    bisected = Frequencies.of(graphs)
+    assert bisected._table is None
+    assert table.at(asked).tolist() == bisected.at(asked).tolist()
+    assert table.at(table.codes).tolist() == bisected.at(table.codes).tolist()
 
 
 def test_named_graphs_are_brought_into_one_order():

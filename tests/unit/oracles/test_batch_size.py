@@ -94,6 +94,25 @@ def test_answers_do_not_depend_on_the_size_of_a_batch():
     assert found[0] == found[1] == found[2]
 
 
+def test_answers_do_not_depend_on_the_timing():
+    net = gin()
+    gaps = as_oracle(net, features="profile").scores(DATA.graphs)
+    net.last.bias.data[1] += float(np.median(gaps[:, 0] - gaps[:, 1]))
+    found, sizes = [], []
+    for seed in range(4):
+        times = np.random.default_rng(seed)
+        oracle = as_oracle(net, features="profile")
+        oracle._clock = lambda times=times: float(times.random())  # every duration is chance
+        result = explain(
+            DATA.graphs[0], oracle, nodes=DATA.nodes, background=DATA.graphs, seed=1, budget=300
+        )
+        assert oracle._size is not None
+        sizes.append((oracle._size.best, oracle._as_matrix))
+        found.append((result.status, result.edits, result.calls, result.as_read, result.notes))
+    assert len(set(sizes)) > 1
+    assert all(one == found[0] for one in found)
+
+
 def test_a_module_that_reads_edge_index_itself_gets_no_matrix():
     net = gin()
     inner = net.forward

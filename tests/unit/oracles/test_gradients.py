@@ -586,6 +586,36 @@ def test_a_module_that_ignores_edge_weight_is_refused_in_words():
         explain(GRAPH, oracle, "gradient")
 
 
+@pytest.mark.parametrize(
+    ("last_step", "words"),
+    [
+        (lambda scores: scores.detach(), "did not record how its output depends on the edges"),
+        (lambda scores: scores + (0 * scores.sum()).sqrt(), "not finite"),
+        (lambda scores: scores - scores + scores.detach(), "zero for every pair"),
+    ],
+    ids=["none", "nan", "constant"],
+)
+def test_a_module_with_a_useless_gradient_is_explained_by_labels_and_says_why(last_step, words):
+    need("torch")
+    import torch
+
+    from networks import Dense
+
+    class Useless(Dense):
+        def forward(self, adjacency: Any) -> Any:
+            return last_step(super().forward(adjacency))
+
+    torch.manual_seed(0)
+    oracle = as_oracle(Useless(GRAPH.n_nodes).eval())
+    with pytest.raises(GradientError, match=words):
+        explain(GRAPH, oracle, "gradient")
+    result = explain(GRAPH, oracle, "race", budget=40)
+    said = [note for note in result.notes if "Labels were used instead of gradients" in note]
+    assert len(said) == 1
+    assert words in said[0]
+    assert "RuntimeError" not in said[0]
+
+
 # ---- which information ---------------------------------------------------------------------------
 
 

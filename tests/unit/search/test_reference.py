@@ -7,9 +7,11 @@ import pytest
 
 from denseflip import Background, Graph, Nodes, describe, explain
 from denseflip.counterfactual import Counterfactual, Status
-from denseflip.graph import Edits
+from denseflip.graph import Edits, Taxonomy
+from denseflip.graph.pairs import all_pairs
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.adapt import as_oracle
+from denseflip.oracles.background import Frequencies
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount
 from denseflip.search.claims.intervals import hedges_g, prediction_interval
@@ -253,6 +255,28 @@ def test_the_largest_amount_towards_the_median_by_counting():
             sign = 1 if adding else -1
             nearer = [k for k in range(1, 64) if abs(edges + sign * k - median) < abs(edges - 22)]
             assert limits.towards(AB, adding=adding) == max(nearer, default=0)
+
+
+@pytest.mark.parametrize("reading", ["any", "typical", "distinctive"])
+def test_the_largest_amounts_are_those_that_the_pairs_of_a_place_allow(reading):
+    graphs = [graph(between, seed) for seed, between in enumerate((3, 5, 9, 20, 24, 30))]
+    same, group = graphs[:3], graphs[3:]
+    lone = Taxonomy.from_labels("lone", ["A"] + ["B"] * 7 + ["C"] * 8)
+    places = Places(graphs[0], lone)
+    redraw = Redraw(places, reading, Frequencies.of(same), Frequencies.of(group))
+    limits = Limits(Reference(places, same, group), redraw)
+    for place in places.every:
+        for adding, side in ((True, "added"), (False, "removed")):
+            most = getattr(limits.clip(Amount(place, *((999, 0) if adding else (0, 999)))), side)
+            pool = set(redraw.pool(place, adding=adding)[:].tolist())
+            other = [set(g.codes.tolist()) ^ set(graphs[0].codes.tolist()) for g in group]
+            inside = set(places.by_place(np.sort(all_pairs(N)))[place].tolist())
+            apart = [[c for c in some if (c in set(graphs[0].codes)) != adding] for some in other]
+            assert most <= len(pool)
+            assert most <= max(len(inside & set(some)) for some in apart)
+    alone = (0, 0)  # one node and itself: no pairs
+    assert limits.clip(Amount(alone, 5, 5)) == Amount(alone, 0, 0)
+    assert limits.exceeded(Amount(alone, 5, 0))
 
 
 def test_places_in_which_the_classes_hardly_differ_have_no_such_limit():

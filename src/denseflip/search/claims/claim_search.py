@@ -328,6 +328,7 @@ class ClaimTest:
     def __post_init__(self) -> None:
         self.most: dict[tuple[Place, int], int] = {}
         self.clarity: dict[tuple[Place, int], float] = {}
+        self.gains: dict[Move, float] = {}  # expected by a gradient, at the full amount
         for move in self.moves:  # a place may have one move in each direction
             for side in (0, 1):
                 if move.usual[side]:

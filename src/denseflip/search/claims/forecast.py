@@ -193,12 +193,13 @@ def by_effort(test: ClaimTest, moves: Sequence[Move], most: int) -> list[Move]:
 
 def _gains_of(test: ClaimTest, probe: Forecast, moves: Sequence[Move]) -> list[float]:
     """The expected gain of each move at its full amount; minus infinity if there is no redraw."""
-    gains = []
     for move in moves:
+        if move in test.gains:
+            continue
         try:
             codes = test.repeats.codes(test.fit((move.full,)))
         except TooFewError:
-            gains.append(-np.inf)
+            test.gains[move] = -np.inf
         else:
-            gains.append(float(probe.scores([codes])[0]) - probe.score)
-    return gains
+            test.gains[move] = float(probe.scores([codes])[0]) - probe.score
+    return [test.gains[move] for move in moves]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -153,6 +153,16 @@ def _counts(places: Places, graphs: Sequence[Graph]) -> Floats:
     return np.stack([places.edges_of(graph) for graph in graphs]).astype(float)
 
 
+class _Bounds(NamedTuple):
+    """The most pairs added to and removed from a place; its fewest and most edges, and now."""
+
+    added: int
+    removed: int
+    low: int
+    high: int
+    now: int
+
+
 class Limits:
     """The amounts that keep a claim in range, in one reading.
 
@@ -165,38 +175,42 @@ class Limits:
 
     def __init__(self, reference: Reference, redraw: Redraw, *, total: bool = True) -> None:
         self.reference, self.redraw, self.total = reference, redraw, total
-        self._largest: dict[tuple[Place, bool], int] = {}
+        self._bounds: dict[Place, _Bounds] = {}
         self._counts: dict[bool, Floats] = {}
-        self._intervals: dict[bool, tuple[Ints, Ints]] = {}
         self._medians: dict[bool, Floats] = {}
-        self._ends: dict[Place, tuple[int, int]] = {}
 
-    def largest(self, place: Place, *, adding: bool) -> int:
-        """The most pairs that may be added, or removed, in a place."""
-        known = self._largest.get((place, adding))
-        if known is None:
-            furthest = self.reference.furthest[0 if adding else 1]
-            known = min(
-                self.redraw.room(place, adding=adding),
-                int(furthest[self.reference.index(place)]),
-                self._of_meant(place, adding=adding),
-            )
-            self._largest[place, adding] = known
-        return known
+    def _bounds_of(self, place: Place) -> _Bounds:
+        if place not in self._bounds:
+            at = self.reference.index(place)
+            size, now = self.redraw.places.counts(place)
+            low, high = (int(end[at]) for end in self.reference.intervals)
+            # A place without pairs has no column of its own.
+            added, removed = (int(most[at]) if size else 0 for most in self._most)
+            self._bounds[place] = _Bounds(added, removed, min(low, now), max(high, now), now)
+        return self._bounds[place]
 
-    def _of_meant(self, place: Place, *, adding: bool) -> int:
-        """How many of the pairs that the reading means may be added, or removed."""
-        redraw, at = self.redraw, self.reference.index(place)
+    @cached_property
+    def _most(self) -> tuple[Ints, Ints]:
+        """The most pairs that may be added, and removed, by place."""
+        (added, removed), (has, lacks) = self._meant_most, self.reference.furthest
+        return np.minimum(added, has), np.minimum(removed, lacks)
+
+    @cached_property
+    def _meant_most(self) -> tuple[Ints, Ints]:
+        """How many of the pairs that the reading means may be added, and removed, by place."""
+        room, kept = self.redraw.rooms, self._of_meant
+        added, removed = (np.minimum(room(adding=x), kept(adding=x)) for x in (True, False))
+        return added, removed
+
+    def _of_meant(self, *, adding: bool) -> Ints:
+        """How many pairs of each place keep those that the reading means in their interval."""
+        redraw = self.redraw
         if redraw.reading == "any":
-            return int(redraw.places.sizes[at])
-        if not redraw.n_meant(adding=adding)[at]:
-            return 0
-        if adding not in self._intervals:
-            counts, sizes = self._meant(adding=adding), redraw.n_meant(adding=adding)
-            self._intervals[adding] = prediction_interval(counts, sizes)
-        low, high = (int(end[at]) for end in self._intervals[adding])
-        now = int(redraw.count_meant(redraw.places.graph, adding=adding)[at])
-        return max(0, high - now if adding else now - low)
+            return redraw.places.sizes
+        sizes = redraw.n_meant(adding=adding)
+        low, high = prediction_interval(self._meant(adding=adding), sizes)
+        now = redraw.count_meant(redraw.places.graph, adding=adding)
+        return np.where(sizes > 0, np.maximum(high - now if adding else now - low, 0), 0)
 
     def _meant(self, *, adding: bool) -> Floats:
         """Edges of the group that the reading means, by graph and place."""
@@ -259,42 +273,28 @@ class Limits:
         )
         return then < before
 
-    def ends(self, place: Place) -> tuple[int, int]:
-        """The smallest and the largest number of edges that a place may end with."""
-        known = self._ends.get(place)
-        if known is None:
-            at = self.reference.index(place)
-            low, high = (int(end[at]) for end in self.reference.intervals)
-            _, now = self.redraw.places.counts(place)
-            known = (min(low, now), max(high, now))
-            self._ends[place] = known
-        return known
-
     def clip(self, amount: Amount) -> Amount:
         """The amount, reduced until it is in range, as far as that is possible."""
         place, added, removed = amount
-        added = min(added, self.largest(place, adding=True))
-        removed = min(removed, self.largest(place, adding=False))
-        low, high = self.ends(place)
-        _, now = self.redraw.places.counts(place)
-        added = min(added, max(0, high - now + removed))
-        removed = min(removed, max(0, now + added - low))
+        bounds = self._bounds_of(place)
+        added, removed = min(added, bounds.added), min(removed, bounds.removed)
+        added = min(added, max(0, bounds.high - bounds.now + removed))
+        removed = min(removed, max(0, bounds.now + added - bounds.low))
         return Amount(place, added, removed)
 
     def exceeded(self, amount: Amount) -> tuple[Exceeded, ...]:
         """The conditions that an amount breaks; empty if `clip` leaves it as it is."""
         place, added, removed = amount
-        at = self.reference.index(place)
-        low, high = self.ends(place)
-        after = self.redraw.places.counts(place)[1] + added - removed
+        at, bounds = self.reference.index(place), self._bounds_of(place)
+        after = bounds.now + added - removed
         sides = ((added, True, 0), (removed, False, 1))
         far = any(n > int(self.reference.furthest[i][at]) for n, _, i in sides)
         meant = any(
-            n > min(self.redraw.room(place, adding=up), self._of_meant(place, adding=up))
-            for n, up, _ in sides
+            n > min(self.redraw.room(place, adding=up), int(self._meant_most[i][at]))
+            for n, up, i in sides
         )
         broken: dict[Exceeded, bool] = {
-            "interval": bool((added and after > high) or (removed and after < low)),
+            "interval": bool((added and after > bounds.high) or (removed and after < bounds.low)),
             "difference": far,
             "meant": meant,
         }
