@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.classifiers.heads import NeighbourHead
+from denseflip.classifiers.heads import NeighbourHead, Positions
 from denseflip.classifiers.spectral import STACK_BELOW, SpectralFeatures, scales_of
 from denseflip.graph import Graph
 from denseflip.graph.density import count_components
@@ -70,6 +70,23 @@ class QuickLabels:
         return found
 
     def _decide(self, graph: Graph) -> int | None:
+        found = self._distances(graph)
+        return None if found is None else self._winner(*found)
+
+    def votes(self, graph: Graph) -> Positions | None:
+        """Votes per class; None if single precision cannot tell who votes."""
+        found = self._distances(graph)
+        if found is None:
+            return None
+        (apart, doubt), k = found, self.head.k
+        order = apart.argpartition(k)
+        nearest = order[:k]
+        if not apart.item(order[k]) - float(apart[nearest].max()) > doubt:
+            return None
+        return np.bincount(self.head.labels[nearest], minlength=self.head.n_classes)
+
+    def _distances(self, graph: Graph) -> tuple[Matrix, float] | None:
+        """Distance to each training row, and how far two of them may be from their difference."""
         row = self.row(graph)
         if row is None:
             return None
@@ -80,7 +97,7 @@ class QuickLabels:
         apart = np.sqrt(np.maximum(near, 0, out=near), out=near)
         # The square root of a rounding error of the squares is part of the error.
         rounding = math.sqrt(self.head.slack(math.sqrt(length) + reach))
-        return self._winner(apart, 2 * (error_of(graph.n_nodes) + rounding))
+        return apart, 2 * (error_of(graph.n_nodes) + rounding)
 
     def _winner(self, apart: Matrix, doubt: float) -> int | None:
         """Winner of the vote if it is the same for all distances that may be this much apart."""

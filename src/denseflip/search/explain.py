@@ -377,7 +377,7 @@ def _package(run: _Run, answer: _Answer) -> Counterfactual:
     """The result, with its Pareto front and its other answers."""
     case, found = run.case, answer.walk
     if found is None:
-        return _result(run, answer.status, answer.facts)
+        return _result(run, answer.status, answer.facts, None)
     result = _result(
         run,
         answer.status,
@@ -388,6 +388,7 @@ def _package(run: _Run, answer: _Answer) -> Counterfactual:
             "chosen": found.chosen,
             **answer.facts,
         },
+        found.graph,
     )
     notes = (*result.notes, *found.notes)
     answers = _front(result, found, run.session)
@@ -465,11 +466,14 @@ def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[C
     )
 
 
-def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
+def _result(
+    run: _Run, status: Status, facts: dict[str, Any], ended: Graph | None
+) -> Counterfactual:
     case, session, problem = run.case, run.session, run.problem
     if status is Status.BUDGET and session.out_of_time:
         problem.note(OUT_OF_TIME)
-    after = facts.get("edits", Edits()).apply(problem.graph)
+    flips = () if ended is None else ended.difference(problem.graph)
+    after = problem.graph.toggle_codes(flips)
     before, then = confidences_of(session, problem.graph, after)
     bound = problem.constraints
     if run.search_calls is not None:

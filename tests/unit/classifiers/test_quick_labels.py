@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
-from denseflip import Graph
+from denseflip import Dataset, Graph, Nodes, fit_oracle
 from denseflip.classifiers.heads import NeighbourHead
 from denseflip.classifiers.quick_labels import SMALLEST, QuickLabels, error_of
 from denseflip.classifiers.spectral import SpectralFeatures
@@ -34,7 +35,7 @@ def test_every_certain_label_is_that_of_double_precision(
     train = [random_graph(rng, n, density) for density in rng.choice([0.02, 0.05, 0.1], 24)]
     labels = rng.integers(0, 3, len(train))
     head = NeighbourHead(features.transform(train), labels, k, 3)
-    quick, certain = QuickLabels(features, head), 0
+    quick, certain, counted = QuickLabels(features, head), 0, 0
     for start in train[:6]:
         graph = start
         for _ in range(8):
@@ -44,11 +45,16 @@ def test_every_certain_label_is_that_of_double_precision(
             near = quick.row(graph)
             assert near is not None
             assert np.linalg.norm(near - row) < error_of(n) / 5
+            votes = quick.votes(graph)
+            if votes is not None:
+                counted += 1
+                np.testing.assert_array_equal(votes, head.votes(row[None])[0])
             found = quick.position(graph)
             if found is not None:
                 certain += 1
                 assert found == head.predict(row[None])[0]
     assert certain > 30
+    assert counted > 20
 
 
 def test_a_tie_is_left_to_double_precision() -> None:
@@ -63,6 +69,22 @@ def test_a_tie_is_left_to_double_precision() -> None:
     assert QuickLabels(features, far).position(graph) is None
     same = NeighbourHead(rows, np.array([1, 1, 0]), 1, 2)  # the same class either way
     assert QuickLabels(features, same).position(graph) == 1
+    assert QuickLabels(features, same).votes(graph) is None  # who votes is not certain
+
+
+def test_probabilities_are_those_of_double_precision() -> None:
+    rng = np.random.default_rng(3)
+    graphs = [random_graph(rng, SMALLEST + 6, d) for d in (0.05, 0.1) for _ in range(12)]
+    nodes = Nodes.numbered(SMALLEST + 6)
+    dataset = Dataset("made", tuple(graphs), (0, 1) * 12, ("a", "b"), nodes)
+    oracle = fit_oracle(dataset, estimator=KNeighborsClassifier(5), features="spectral")
+    asked = [graph.toggle([(0, 1), (2, 5)]) for graph in graphs]
+    rows = oracle.features.transform(asked)
+    import scipy.linalg  # noqa: F401 - otherwise it serves after many graphs only
+
+    one_by_one = np.concatenate([oracle.predict_proba([graph]) for graph in asked])
+    np.testing.assert_array_equal(one_by_one, oracle.head.predict_proba(rows))
+    np.testing.assert_array_equal(oracle.predict_proba(asked), one_by_one)
 
 
 def test_a_classifier_that_is_often_unsure_is_asked_in_double_precision() -> None:

@@ -195,12 +195,14 @@ def check_needs(method: Method, nodes: Nodes | None, background: Background | No
 
 def describe_parameters(value: Any) -> Any:
     """Describe a method, block or value in plain JSON-ready form, with the names of its types."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         inner = {f.name: describe_parameters(getattr(value, f.name)) for f in fields(value)}
         return {"type": type(value).__name__, **inner}
     if isinstance(value, (list, tuple)):
         return [describe_parameters(v) for v in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, partial):
         given = {key: describe_parameters(v) for key, v in value.keywords.items()}

@@ -19,6 +19,7 @@ from denseflip.oracles.background import Contrast
 from denseflip.search.core.problem import Problem
 
 _DENSE_PAIRS = 2_000_000  # up to here all unjoined pairs are sorted at once
+_FIRST = 64  # pairs decoded first
 
 
 class PairScore(Protocol):
@@ -190,7 +191,9 @@ def _merge(groups: list[npt.NDArray[np.intp]], *, descending: bool) -> Iterator[
 
 
 def decoded(codes: Codes, n_nodes: int, chunk: int = 4096) -> Iterator[Pair]:
-    """The pairs of these codes, decoded in chunks."""
-    for start in range(0, len(codes), chunk):
-        part = codes[start : start + chunk].tolist()
+    """The pairs of these codes, decoded in chunks; small ones first, as few searches take many."""
+    start, size = 0, min(_FIRST, chunk)
+    while start < len(codes):
+        part = codes[start : start + size].tolist()
         yield from ((c // n_nodes, c % n_nodes) for c in part)
+        start, size = start + size, min(2 * size, chunk)
