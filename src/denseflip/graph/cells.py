@@ -149,7 +149,8 @@ class Cells:
         u = codes // n  # with the difference below, faster than np.divmod
         a, b = self.taxonomy.array[u], self.taxonomy.array[codes - u * n]
         if self.n_regions <= _TABLE_REGIONS:
-            return self._table.take(a * self.n_regions + b)
+            found: Ints = self._table.take(a * self.n_regions + b)
+            return found
         return self._number(a, b)
 
     def count(self, content: Content) -> Ints:
