@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ Answer = Graph | Counterfactual | None
 Phase = Literal["search", "background", "training"]
 
 
-class Explainer:
+class Explainer(ABC):
     """An explainer of the benchmark: the usual attributes, for adapters to inherit.
 
     Attributes
@@ -52,12 +53,12 @@ class Explainer:
     kinds: tuple[str, ...] = ()
     needs: ClassVar[Mapping[str, str]] = {}
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027  (most import nothing heavy)
         """Import what `explain` uses, before the clock starts."""
 
+    @abstractmethod
     def explain(self, problem: Problem) -> Answer:
         """Return a graph with another label, or None."""
-        raise NotImplementedError
 
 
 @dataclass
