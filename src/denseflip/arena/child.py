@@ -195,6 +195,7 @@ class Child:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._paths = ""  # where it looks for modules: explainers may be in a folder of the user
         self._lock = threading.Lock()
 
     def solve(self, trial: Trial) -> Reply:
@@ -234,8 +235,11 @@ class Child:
         return found
 
     def _started(self) -> subprocess.Popen[bytes]:
+        paths = os.pathsep.join(p for p in sys.path if p)
+        if paths != self._paths:
+            self.stop()
         if self._process is None or self._process.poll() is not None:
-            paths = os.pathsep.join(p for p in sys.path if p)
+            self._paths = paths
             self._process = subprocess.Popen(
                 [sys.executable, "-c", "from denseflip.arena.child import serve; serve()"],
                 stdin=subprocess.PIPE,
