@@ -499,7 +499,7 @@ def test_uploads_are_taken_or_refused_in_words(desk):
     )
     press(page, "#upload")
     page.wait_for_selector("#upload-said >> text=Uploaded")
-    assert "<img src=x " in page.inner_text("#subject option:checked")
+    assert "<img src=" in page.inner_text("#subject option:checked")
     assert page.locator("img").count() == 0
     assert page.title() == "denseflip"
     window.quiet()
@@ -559,15 +559,23 @@ def test_numbers_in_the_matrix_can_be_read_in_both_schemes(desk, scheme):
     assert min(page.evaluate(LETTERS)) >= 4.5
     page.click("#theme")
     assert min(page.evaluate(LETTERS)) >= 4.5
-    # Each scale ends at the largest number of its colour.
+    # Both scales end at the largest number, so that equal numbers are equally dark.
     cells = page.evaluate(
         """() => Object.fromEntries(["added", "removed"].map((way) => [way,
           [...document.querySelectorAll(`#matrix .cell.${way}`)].map((cell) =>
             Number(cell.nextSibling.textContent.replace(",", "")))]))"""
     )
-    for way, numbers in cells.items():
+    most = max(number for numbers in cells.values() for number in numbers)
+    for way in cells:
         key = page.inner_text(f".colour-key > span:has(.{way})")
-        assert key.endswith(f" {max(numbers)}")
+        assert key.endswith(f" {most}")
+    dark = page.evaluate(
+        """() => [...document.querySelectorAll("#matrix .cell:not(.none)")].map((cell) =>
+          [Number(cell.nextSibling.textContent.replace(",", "")),
+           Number(cell.getAttribute("fill-opacity"))])"""
+    )
+    for number, shade in dark:
+        assert shade == pytest.approx(0.25 + 0.75 * number / most)
     window.quiet()
 
 
@@ -583,8 +591,13 @@ def test_long_names_of_subjects_are_cut_in_the_middle_with_their_class(desk):
     text = page.locator("#subject option").first.text_content()
     assert text.startswith("sub-")
     assert "-01 (" in text
-    assert text.endswith("rols)")
+    assert text.endswith("ols)")
     assert len(text) < 36
+    wide = """() => { const pen = document.createElement("canvas").getContext("2d");
+      const list = document.getElementById("subject"); pen.font = getComputedStyle(list).font;
+      return Math.max(...[...list.options].map((one) => pen.measureText(one.textContent).width))
+        / list.clientWidth; }"""
+    assert page.evaluate(wide) < 1
     page.evaluate(
         """() => { [...document.querySelectorAll("#subject option")].forEach((one, i) => {
         one.dataset.name = `sub-Centre07-0000${100 + i}_ses-baseline_run-01`; });
@@ -596,8 +609,9 @@ def test_long_names_of_subjects_are_cut_in_the_middle_with_their_class(desk):
     window.quiet()
 
 
-def test_the_list_of_edits_has_one_column_for_both_nodes_on_a_phone(desk):
-    window = desk(PHONE)
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1024, "height": 768}], ids=["phone", "mid"])
+def test_the_list_of_edits_has_one_column_for_both_nodes_if_it_is_narrow(desk, viewport):
+    window = desk(viewport)
     page = window.open()
     page.click("#tab-edits")
     page.wait_for_selector("#edits tbody tr")
@@ -606,6 +620,51 @@ def test_the_list_of_edits_has_one_column_for_both_nodes_on_a_phone(desk):
     assert page.evaluate(after).strip('"').startswith(" – ")
     table = page.locator("#edits .scroll")
     assert table.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    window.quiet()
+
+
+def test_the_list_of_edits_fits_its_column_on_a_desk(desk):
+    window = desk({"width": 1440, "height": 900})
+    page = window.open()
+    page.click("#tab-edits")
+    page.wait_for_selector("#edits tbody tr")
+    cells = page.locator("#edits tbody tr").first.locator("td:visible")
+    assert cells.count() == 4
+    assert cells.nth(1).locator("small:visible").count() == 1  # its region
+    table = page.locator("#edits .scroll")
+    assert table.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
+    window.quiet()
+
+
+def test_an_upload_error_is_not_behind_the_button_of_a_phone(desk):
+    window = desk(PHONE)
+    page = window.open()
+    reveal(page, "#file").set_input_files(
+        {"name": "p.csv", "mimeType": "text/csv", "buffer": b"0,1,1\n1,0,x\n1,0,0\n"}
+    )
+    press(page, "#upload")
+    page.wait_for_selector("#upload-said[role=alert]")
+    page.wait_for_function(
+        """() => document.getElementById("upload-said").getBoundingClientRect().bottom
+          <= document.querySelector(".actions").getBoundingClientRect().top"""
+    )
+    window.quiet()
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_slider_says_where_it_ends_and_how_many_connections_are_possible(desk, viewport):
+    window = desk(viewport)
+    page = window.open()
+    window.explain("brains", "case-001")
+    page.click("#tab-whatif")
+    page.wait_for_selector(".wi-row .wi-band input")
+    slider = page.locator("#whatif .wi-slider.wi-more").first
+    far = slider.locator("input[type=range]").get_attribute("max")
+    assert slider.locator(".wi-far").inner_text().replace(",", "") == far
+    most = slider.locator("input[type=number]").get_attribute("max")
+    said = slider.locator(".wi-quiet")
+    assert said.is_visible()
+    assert said.inner_text().replace(",", "") == f"of {most} possible"
     window.quiet()
 
 

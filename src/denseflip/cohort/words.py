@@ -168,6 +168,15 @@ def p_value_words(cohort: Cohort) -> str:
     )
 
 
+def differing_words(cohort: Cohort) -> str:
+    """In how many region pairs the groups differ, whatever the classifier uses."""
+    pairs = f"{len(cohort.differing):,} of {len(cohort.cell_names):,} region pairs"
+    return (
+        f"The groups themselves differ significantly in {pairs} (second matrix), whatever the "
+        "classifier uses."
+    )
+
+
 def _named(cohort: Cohort, row: CellRow) -> str:
     spoken = cohort.class_names[cohort.spoken]
     kind = "family-wise" if cohort.correction == "max" else "false discovery rate"

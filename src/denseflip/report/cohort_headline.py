@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denseflip.cohort.words import MADE_UP, p_value_words, place_words
+from denseflip.cohort.words import MADE_UP, differing_words, p_value_words, place_words
 from denseflip.report.facts import Chip
 from denseflip.story.wording.badge import accuracy_words, judged_better
 
@@ -46,6 +46,8 @@ def lines_of(cohort: Cohort) -> tuple[str, ...]:
             f"Towards {spoken}: with {first.direction} of these {cohort.units}, the classifier "
             f"answers {spoken} rather than {' or '.join(others)}."
         )
+    if cohort.p_difference is not None and cohort.verdict in {"named", "nothing"}:
+        lines.append(differing_words(cohort))
     if cohort.permutations:
         lines.append(p_value_words(cohort))
     return tuple(lines)

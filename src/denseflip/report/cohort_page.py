@@ -103,6 +103,7 @@ def cohort_figures(cohort: Cohort) -> Iterator[PageFigure]:
     if not cohort.observed.explained:
         return
     spoken = cohort.class_names[cohort.spoken]
+    tested = cohort.p_more is not None
     said = ". ".join(
         f"{row.name}: {row.patients} of {cohort.observed.explained}, {row.direction}"
         for row in cohort.rows[:3]
@@ -111,8 +112,9 @@ def cohort_figures(cohort: Cohort) -> Iterator[PageFigure]:
         (
             plot_cohort_matrix,
             f"Two matrices, region by region. {said}.",
-            f"First: number of {cohort.noun} whose decision depends on each region pair. Second: "
-            f"how the density of {spoken} differs from that of the others.",
+            f"First: number of {cohort.noun} whose decision depends on each region pair"
+            f"{' (p of the region pair)' if tested else ''}. Second: how the density of {spoken} "
+            f"differs from that of the others{' (p of the group difference)' if tested else ''}.",
         ),
         (
             plot_cohort_chords,

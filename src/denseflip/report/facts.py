@@ -15,7 +15,7 @@ from denseflip.report.front import language_words
 from denseflip.report.html import Fact
 from denseflip.report.scene import status_words
 from denseflip.story.wording.badge import TRUE, distrust_words, judged_better
-from denseflip.story.wording.marks import marks_of_story, range_warning
+from denseflip.story.wording.marks import marks_of_story, range_warning, retrained_words
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -287,13 +287,13 @@ def shown_marks(story: Story) -> tuple[Chip, ...]:
     """The marks beside the sentence, without what a line beside the sentence says already.
 
     That is a classifier that is not better than chance (`distrust_words`), and what follows from
-    it: that a sentence which is not stable says nothing about the groups. What it means to be out
-    of range stands below the sentence.
+    it: that a sentence which is not stable says nothing about the groups. Its mark then says only
+    what was counted. What it means to be out of range stands below the sentence.
     """
     marks = without_warning(marks_of(story), story)
     if not distrust_words(story.evaluation):
         return marks
-    return (*marks[1:-1], replace(marks[-1], meaning="")) if marks else ()
+    return (*marks[1:-1], replace(marks[-1], meaning=retrained_words(story))) if marks else ()
 
 
 def without_warning(marks: tuple[Chip, ...], story: Story) -> tuple[Chip, ...]:
@@ -309,7 +309,8 @@ def confidence_words(story: Story) -> str:
         return ""
     before = f"{_percent(r.confidence_before)} in {story.class_name(r.label_before)}"
     after = f"{_percent(r.confidence_after)} in {story.class_name(r.label_after)}"
-    return f"Confidence: {before} before, {after} after."
+    whose = " of this classifier" if distrust_words(story.evaluation) else ""
+    return f"Confidence{whose}: {before} before, {after} after."
 
 
 def marks_of(story: Story, *, alone: bool = False) -> tuple[Chip, ...]:

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from denseflip.report.strip_layout import Strip, make_strip
-from denseflip.story.wording.marks import STABLE, range_warning
+from denseflip.story.wording.marks import (
+    RETRAINED,
+    STABLE,
+    is_stable,
+    range_warning,
+    retrained_words,
+)
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -41,6 +47,22 @@ class Told:
 
 
 @dataclass(frozen=True)
+class Held:
+    """The stability of an answer among others.
+
+    Attributes
+    ----------
+    text : ``same answer after retraining: 7 of 20``; empty if it was not tested.
+    few : whether these are less than half, which is a warning.
+    meaning : what was counted.
+    """
+
+    text: str
+    few: bool
+    meaning: str
+
+
+@dataclass(frozen=True)
 class Answer:
     """One of several answers.
 
@@ -49,6 +71,7 @@ class Answer:
     identity : its anchor in the page.
     label : what sets it apart, in a few words: ``1 place, default``, ``3 places, most stable``.
     edits, named : its size, and what it names, in a few words.
+    held : its stability.
     read : how far it holds, in a sentence.
     sentence : its sentence.
     strip : what real graphs have in its places.
@@ -59,6 +82,7 @@ class Answer:
     label: str
     named: str
     edits: str
+    held: Held
     read: str
     sentence: Told
     strip: Strip | None
@@ -90,7 +114,8 @@ def make_front(stories: Sequence[Story], current: Story) -> Front | None:
             identity=f"answer-{i}",
             label=label,
             named=named_words(story),
-            edits=size_words(story),
+            edits=edits_words(story),
+            held=held_of(story),
             read=beside(story)[0],
             sentence=told(story),
             strip=make_strip(story),
@@ -144,13 +169,13 @@ def _held(story: Story) -> float | None:
     return seen.holds / seen.agreeing if seen is not None and seen.agreeing else None
 
 
-def size_words(story: Story) -> str:
-    """The size of an answer, and its stability if known: ``968 edits · same answer …``."""
-    seen = story.stability
-    if _held(story) is None or seen is None:
-        return edits_words(story)
-    held = f"{seen.holds} of {seen.agreeing}"
-    return f"{edits_words(story)} · same answer after retraining: {held}"
+def held_of(story: Story) -> Held:
+    """The stability of an answer, by the same rule as its mark."""
+    seen, meaning = story.stability, retrained_words(story)
+    if seen is None or not meaning:
+        return Held("", few=False, meaning="")
+    text = f"{RETRAINED}: {seen.holds:,} of {seen.agreeing:,}"
+    return Held(text, few=is_stable(story) is False, meaning=meaning)
 
 
 # ---- words ----------------------------------------------------------------------------------

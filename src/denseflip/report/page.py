@@ -137,6 +137,7 @@ class PageContext(Context):
     decision: Chip | None
     strip: Strip | None
     still: PageFigure | None
+    unnamed: str
     drawn: str
     truth: str
     footnotes: tuple[str, ...]
@@ -285,7 +286,8 @@ def make_page(
         decision=decision_of(story),
         strip=make_strip(story),
         still=picture,
-        drawn=draw_words(story),
+        unnamed=unnamed_words(story),
+        drawn=drawn_words(story),
         truth=read,
         footnotes=footnotes,
         tiles=tiles_of(story),
@@ -391,15 +393,9 @@ def _edits(story: Story, scene: Scene) -> EditTable | None:
     )
 
 
-def draw_words(story: Story) -> str:
-    """How many of the drawn edits the sentence names, and whether they are one draw of many."""
-    if not story.result.found:
-        return ""
-    return " ".join(filter(None, (_unnamed_words(story), _which_drawn(story))))
-
-
-def _which_drawn(story: Story) -> str:
-    if not story.true_as_read or story.language == "pairs":
+def drawn_words(story: Story) -> str:
+    """Whether the drawn edits are one draw of many; empty if that is not known."""
+    if not story.result.found or not story.true_as_read or story.language == "pairs":
         return ""
     units = story.vocabulary.units
     if story.only_choice:
@@ -410,10 +406,10 @@ def _which_drawn(story: Story) -> str:
     return f"Any {units} {where} would do; those drawn are one random example."
 
 
-def _unnamed_words(story: Story) -> str:
+def unnamed_words(story: Story) -> str:
     """How many of the drawn edits the sentence names; empty if all."""
     result, named = story.result, story.named_edits
-    if not story.verified or len(named) == result.distance:
+    if not result.found or not story.verified or len(named) == result.distance:
         return ""
     sides = [
         f"{len(own):,} of the {len(every):,} {how}"

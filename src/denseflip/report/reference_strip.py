@@ -28,6 +28,7 @@ from denseflip.report.strip_layout import (
     diameter,
     lanes_of,
     left_out,
+    members_words,
     place_titles,
     spread,
     tick_marks,
@@ -181,12 +182,12 @@ def _handles(story: Story, same: Lane, group: Lane) -> list[Any]:
         Line2D(
             [], [], ls="", marker="o", ms=5, color=_COLOURS[lane.kind], mew=0.8,
             mfc=_COLOURS[lane.kind] if lane is group else PAPER,
-            label=words(f"a graph classified as {lane.name}", 60),
+            label=words(members_words(story, lane, "a graph"), 60),
         )
         for lane in (same, group)
     ]  # fmt: skip
     if story.reference[0].low is not None:
-        text = words(f"95 % prediction interval of {group.name}", 60)
+        text = words(f"95 % prediction interval of these {group.name} graphs", 60)
         handles.append(Patch(facecolor=RANGE, label=text))
     if story.reference[0].group:
         text = words(f"median of {group.name}", 60)

@@ -174,7 +174,7 @@ def make_strip(story: Story) -> Strip | None:
         )
     shaded = ""
     if story.reference[0].low is not None:
-        shaded = f"shaded: 95 % prediction interval of {group.name}"
+        shaded = f"shaded: 95 % prediction interval of {members_words(story, group)}"
     more = left_out(story, ROWS)
     return Strip(story.subject, same, group, tuple(rows), shaded, _caption(story), more)
 
@@ -359,13 +359,16 @@ def place_titles(story: Story) -> list[str]:
     return out
 
 
+def members_words(story: Story, lane: Lane, noun: str = "") -> str:
+    """Which graphs a lane holds: ``mice classified as B6``, or those whose true class it is."""
+    how = "whose true class is" if story.result.by_true_labels else "classified as"
+    return f"{noun or story.vocabulary.members} {how} {lane.name}"
+
+
 def _caption(story: Story) -> str:
     same, group = lanes_of(story)
-    true = story.result.by_true_labels
-    members = story.vocabulary.members
-    how = "whose true class is" if true else "that the classifier assigns to"
-    which = f"{how} {group.name} or {same.name}"
-    text = f"Number of {story.vocabulary.units}. Each dot is one of the {members} {which}. "
+    which = f"{members_words(story, group)} or {same.name}"
+    text = f"Number of {story.vocabulary.units}. Each dot is one of the {which}. "
     if story.reference[0].group:
         text += f"Line: the median of {group.name}. "
     return f"{text}Arrow: {story.subject} before and after the change."
@@ -383,7 +386,8 @@ def _alt(story: Story, place: PlaceReference, name: str) -> str:
     text = f"{name}: {story.subject} has {place.before:,} before and {place.after:,} after. "
     for lane, counts in ((group, place.group), (same, place.same)):
         if not counts:
-            text += f"No graph is classified as {lane.name}. "
+            what = "has the true class" if story.result.by_true_labels else "is classified as"
+            text += f"No graph {what} {lane.name}. "
             continue
         middle = f"{sorted(counts)[len(counts) // 2]:,}"
         if lane is group and place.median is not None:

@@ -24,13 +24,14 @@ from denseflip.report.facts import (
 from denseflip.report.front import (
     answer_labels,
     beside,
+    edits_words,
+    held_of,
     named_words,
     read_cell,
-    size_words,
     told,
     truth_words,
 )
-from denseflip.report.page import draw_words
+from denseflip.report.page import drawn_words, unnamed_words
 from denseflip.report.scene import headline, make_scene, status_words
 from denseflip.report.strip_layout import strip_html
 from denseflip.report.view import circle_data, scene_data
@@ -89,8 +90,10 @@ def _answer(story: Story) -> dict[str, Any]:
     result = story.result
     return {
         "decision": None if decision is None else asdict(decision),
-        "drawn": draw_words(story),
-        "edits": size_words(story),
+        "unnamed": unnamed_words(story),
+        "drawn": drawn_words(story),
+        "edits": edits_words(story),
+        "held": asdict(held_of(story)),
         "lead": sentence.lead,
         "warning": sentence.warning,
         "parameters": list(story.parameters),

@@ -102,19 +102,23 @@ def test_the_result_is_one_sentence() -> None:
 def test_the_page_says_how_p_is_corrected_and_what_its_words_mean() -> None:
     found = found_cohort()
     spoken = found.class_names[found.spoken]
-    meant, test = lines_of(found)
+    meant, apart, test = lines_of(found)
+    assert f"differ significantly in {len(found.differing)} of {len(CELLS)} region pairs" in apart
     assert meant.startswith(f"Towards {spoken}: with {found.named[0].direction} of these ")
     assert f"from {found.permutations} permutations of the labels" in test
     pairs = f"all {len(CELLS)} region pairs and both directions"
     assert f"by the maximum over {pairs} (Westfall–Young)" in test
-    other = lines_of(replace(found, correction="bh"))[1]
+    other = lines_of(replace(found, correction="bh"))[2]
     assert f"false discovery rate over {pairs} (Benjamini–Hochberg)" in other
     page = make_cohort_page(found)
+    first = page.index("(p of the region pair). Second: ")
+    assert first < page.index("(p of the group difference).")
     assert page.index("(Westfall–Young)") < page.index("<figure>")
     flipped = sum(change.flipped for change in found.shared)
     counted = sum(change.counted for change in found.shared)
     assert f"It flips {flipped} of {counted} {found.noun}." in page
-    assert lines_of(found_cohort(null=())) == ()
+    assert lines_of(untested := found_cohort(null=())) == ()
+    assert "(p of the region pair)" not in make_cohort_page(untested)
 
 
 def test_made_up_data_are_said_to_be_once() -> None:

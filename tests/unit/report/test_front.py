@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -22,6 +23,7 @@ from denseflip.report.front import (
 from denseflip.report.page import make_page
 from denseflip.result_scores import Stability
 from denseflip.story.story import Story
+from denseflip.web.payload import view_of
 from stories import make_story, plain_nodes, sided_nodes
 
 BETTER = {"accuracy": 0.9, "level": "better", "verdict": "Better than chance: 90 %."}
@@ -159,7 +161,15 @@ def test_the_most_stable_answer_is_named_if_it_was_tested():
     made = make_front(tested, tested[0])
     assert made is not None
     assert made.title == "Choose an answer"
-    assert made.answers[1].edits == "6 edits · same answer after retraining: 19 of 20"
+    assert [one.edits for one in made.answers] == ["9 edits", "6 edits", "4 edits"]
+    assert made.answers[1].held.text == "same answer after retraining: 19 of 20"
+    assert [one.held.few for one in made.answers] == [True, False, False]
+    untested = make_front(stories, stories[0])
+    assert untested is not None
+    assert {one.held.text for one in untested.answers} == {""}
+    page = make_page(tested[0], front=tested, interactive=False)
+    assert re.findall(r'class="few">([^<]*)<', page) == ["same answer after retraining: 5 of 20"]
+    assert view_of(tested[0], tested)["answers"][0]["held"]["few"] is True
 
 
 @pytest.mark.parametrize("holds", [(7, None, None), (7, 5, 12), (18, None, None)])

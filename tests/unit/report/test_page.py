@@ -17,7 +17,7 @@ from denseflip.datasets.cards import KNOWN_OF_MICE, MICE
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Nodes
 from denseflip.report import page as page_module
-from denseflip.report.facts import marks_of
+from denseflip.report.facts import confidence_words, marks_of
 from denseflip.report.html import environment
 from denseflip.report.page import make_page
 from denseflip.report.page_figures import PHONE
@@ -132,6 +132,7 @@ def test_says_how_many_of_the_drawn_edits_the_sentence_names(page, tested):
         f"{len(named.removed)} of the {len(result.removed)} removed."
     )
     assert said in Reader(page).text
+    assert page.index('class="quiet unnamed"') < page.index('<div class="still">')
 
 
 def test_says_the_confidence_before_and_after_once_beside_the_marks(tested):
@@ -146,6 +147,9 @@ def test_says_the_confidence_before_and_after_once_beside_the_marks(tested):
     assert text.count(said) == 1
     assert f"0.83 in {before} before, 0.51 in {after} after" in text
     assert said not in make_page(tested, interactive=False)
+    judged = {"accuracy": 0.5, "level": "chance", "verdict": "Not better than chance."}
+    chance = dataclasses.replace(sure, evaluation=judged)
+    assert confidence_words(chance) == said.replace("Confidence", "Confidence of this classifier")
 
 
 def test_says_what_is_known_of_the_mice_below_the_title(tested):

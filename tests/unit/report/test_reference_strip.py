@@ -65,7 +65,9 @@ def range_text(made: Story) -> str:
     return range_mark(made).text
 
 
-IN, OUT = "in the range of real graphs", "out of the range of real graphs"
+RANGE = "the range of real graphs"
+IN, OUT = f"named place in {RANGE}", f"named place out of {RANGE}"
+ALL_IN, ALL_OUT = f"named places in {RANGE}", f"named places out of {RANGE}"
 OTHER = replace(PLACE, place=("left A & <b>", "left A & <b>"), before=40, after=10, in_range=False)
 
 
@@ -240,8 +242,25 @@ def test_the_figure_draws_every_graph_the_interval_and_the_arrow(narrow):
     arrow = by_gid(figure, "arrow")[1]
     assert (arrow.xyann[0], arrow.xy[0]) == (40, 10)
     texts = [t.get_text() for t in figure.legends[0].get_texts()]
-    assert "95 % prediction interval of Patient" in texts
+    assert texts[:2] == [
+        "a graph classified as Control & <Normal>",
+        "a graph classified as Patient",
+    ]
+    assert "95 % prediction interval of these Patient graphs" in texts
     assert svg_text(figure)
+
+
+def test_graphs_grouped_by_their_true_class_are_not_said_to_be_classified():
+    made = story(PLACE)
+    searched = made.result.parameters | {"search": {"reference": "true"}}
+    real = replace(made, result=replace(made.result, parameters=searched))
+    assert real.result.by_true_labels
+    text = strip_html(real)
+    assert "shaded: 95 % prediction interval of graphs whose true class is Patient" in text
+    assert "classified as" not in text
+    texts = [t.get_text() for t in plot_reference(real).legends[0].get_texts()]
+    assert "a graph whose true class is Patient" in texts
+    assert not any("classified" in text for text in texts)
 
 
 def test_many_places_are_cut_and_counted():
@@ -301,12 +320,12 @@ def test_the_footnote_says_where_a_change_only_moves_towards_the_interval():
 
 
 def test_marks_of_several_places_count_them():
-    assert range_text(story(PLACE, PLACE)) == f"{IN}: 2 of 2 places"
+    assert range_text(story(PLACE, PLACE)) == f"{ALL_IN}: 2 of 2"
     limit = replace(PLACE, after=60)
-    assert range_text(story(PLACE, limit)) == f"{IN}: 2 of 2 places, 1 at the limit"
+    assert range_text(story(PLACE, limit)) == f"{ALL_IN}: 2 of 2, 1 at the limit"
     alts = strip_html(story(PLACE, limit)).split("aria-label=")[1:]
     assert ["In range, at the limit." in alt for alt in alts] == [False, True]
-    assert range_text(story(PLACE, OTHER)) == f"{OUT}: 1 of 2 places"
+    assert range_text(story(PLACE, OTHER)) == f"{ALL_OUT}: 1 of 2"
 
 
 def test_a_place_in_range_by_itself_is_not_counted_as_out():
@@ -314,10 +333,10 @@ def test_a_place_in_range_by_itself_is_not_counted_as_out():
     whole = replace(PLACE, in_range=False, exceeds=("total",))
     out = replace(OTHER, exceeds=("interval", "total"))
     far = replace(whole, exceeds=("difference", "total"))
-    assert range_text(story(whole, out)) == f"{OUT}: 1 of 2 places"
-    assert range_text(story(far, out)) == f"{OUT}: 2 of 2 places"
-    assert range_text(story(whole, whole)) == f"{OUT}: number of connections in all"
-    assert range_text(story(whole)) == f"{OUT}: number of connections in all"
+    assert range_text(story(whole, out)) == f"{ALL_OUT}: 1 of 2"
+    assert range_text(story(far, out)) == f"{ALL_OUT}: 2 of 2"
+    in_all = f"out of {RANGE}: number of connections in all"
+    assert range_text(story(whole, whole)) == range_text(story(whole)) == in_all
     meant = replace(PLACE, in_range=False, exceeds=("meant",))
     assert range_text(story(meant)).endswith("more of the connections meant than they have")
     note = next(n for n in story(far, out).footnotes if n.startswith("Out of range"))
@@ -367,8 +386,8 @@ def test_a_comparison_says_what_a_method_and_its_refinement_do():
 
 def test_the_strip_labels_its_shading_and_says_by_whom_the_dots_are_classified():
     text = strip_html(story(PLACE, OTHER))
-    assert text.count("shaded: 95 % prediction interval of Patient") == 1
-    assert "that the classifier assigns to Patient or Control" in text
+    assert text.count("shaded: 95 % prediction interval of graphs classified as Patient") == 1
+    assert "Each dot is one of the graphs classified as Patient or Control" in text
 
 
 def test_a_classifier_at_chance_is_said_once_above_the_sentence():

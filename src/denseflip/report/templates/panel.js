@@ -305,7 +305,7 @@
       for (const row of this.rows.children) {
         for (const field of row.querySelectorAll("input")) {
           const amount = this.state.cells[row.dataset.cell][field.dataset.way];
-          if (field.type === "range" && amount > Number(field.max)) { field.max = amount; this.band(field, row.dataset.cell); }
+          if (field.type === "range" && amount > Number(field.max)) { field.max = amount; field.closest(".wi-scale").querySelector(".wi-far").textContent = count(amount); this.band(field, row.dataset.cell); }
           field.value = amount;
         }
         this.sayRange(row);
@@ -353,9 +353,10 @@
         const common = { min: 0, max: most, step: 1, "data-way": way, disabled: most === 0 };
         return make("div", { class: `wi-slider wi-${way}` },
           make("span", { text: `${sign} ${way}` }),
-          make("span", { class: "wi-track" }, make("input", { type: "range", ...common, max: far, "aria-label": `${way}, ${name}`, oninput: (event) => set(event.target.value, false), onchange: (event) => set(event.target.value, true) })),
+          make("span", { class: "wi-scale" }, make("span", { class: "wi-track" }, make("input", { type: "range", ...common, max: far, "aria-label": `${way}, ${name}`, oninput: (event) => set(event.target.value, false), onchange: (event) => set(event.target.value, true) })),
+            make("span", { class: "wi-ends", "aria-hidden": "true" }, make("span", { text: "0" }), make("span", { class: "wi-far", text: count(far) }))),
           make("input", { type: "number", ...common, "aria-label": `${way}, ${name}, as a number`, onchange: (event) => set(event.target.value, true) }),
-          make("span", { class: "wi-quiet", text: `of ${count(most)}` }));
+          make("span", { class: "wi-quiet", text: `of ${count(most)} possible` }));
       };
       const made = make("div", { class: "wi-row", "data-cell": key },
         make("div", { class: "wi-head" },

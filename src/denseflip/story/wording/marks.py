@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: The heading of a column that says whether sentences are true as read.
 HOLDS = "holds with other connections"
+#: What is compared between classifiers.
+RETRAINED = "same answer after retraining"
 #: The mark of a sentence that was not tested on refits.
 UNTESTED = "after retraining: not tested"
 STABLE = 0.8  # share of retrained classifiers from which a sentence is called stable
@@ -76,7 +78,7 @@ def read_mark(story: Story) -> Mark:
 
 
 def range_mark(story: Story) -> Mark:
-    """Whether the change is in range, with its figure; no text if the question does not arise."""
+    """Whether the named places end in range, with the figure; no text if that does not apply."""
     if not story.result.found or story.language == "pairs":
         return Mark(None, "")
     words = story.vocabulary
@@ -84,11 +86,11 @@ def range_mark(story: Story) -> Mark:
         n = len(story.reference[0].group) if story.reference else 0
         text = f"range not known: {n} reference graph{'' if n == 1 else 's'}"
         return Mark(None, text, "There are too few graphs to compare it with.")
-    figure = _range_figure(story)
+    what, figure = _range_figure(story)
     if story.in_range:
-        meant = f"Real {words.members} of the other class have such numbers."
-        return Mark(True, f"in the range of real {words.members}: {figure}", meant)
-    text = f"out of the range of real {words.members}: {figure}"
+        meant = f"Real {words.members} of the other class have such numbers there."
+        return Mark(True, f"{what}in the range of real {words.members}: {figure}", meant)
+    text = f"{what}out of the range of real {words.members}: {figure}"
     return Mark(False, text, range_warning(story))
 
 
@@ -103,16 +105,22 @@ def range_warning(story: Story) -> str:
     )
 
 
-def _range_figure(story: Story) -> str:
-    """The numbers behind the range mark."""
+def _range_figure(story: Story) -> tuple[str, str]:
+    """What the range mark is about, ending with a space, and the numbers behind it."""
     places, units = story.reference, story.vocabulary.units
     n = len(places) if story.in_range else sum(place.is_out for place in places)
     if not n:
-        return f"number of {units} in all"
+        return "", f"number of {units} in all"
     if len(places) > 1:
         at_limit = sum(place.is_at_limit for place in places) if story.in_range else 0
-        return f"{n} of {len(places)} places{f', {at_limit} at the limit' if at_limit else ''}"
-    one = places[0]
+        limit = f", {at_limit} at the limit" if at_limit else ""
+        return "named places ", f"{n} of {len(places)}{limit}"
+    return "named place ", _one_figure(story)
+
+
+def _one_figure(story: Story) -> str:
+    """The numbers behind the range mark of a sentence that names one place."""
+    one, units = story.reference[0], story.vocabulary.units
     assert one.low is not None
     assert one.high is not None
     interval = f"{one.low:,}–{one.high:,}"
@@ -131,14 +139,37 @@ def stability_mark(story: Story) -> Mark:
     if seen is None or not seen.agreeing:
         meant = f"A classifier trained on other {members} may decide for other reasons."
         return Mark(None, UNTESTED, meant)
-    figure = f"same answer after retraining: {seen.holds:,} of {seen.agreeing:,} classifiers"
+    text = f"{RETRAINED}: {seen.holds:,} of {seen.agreeing:,} classifiers"
+    meant, passed = retrained_words(story), is_stable(story)
+    if passed:
+        return Mark(True, text, f"{meant} This sentence is stable.")
+    if passed is None:
+        return Mark(None, text, meant)
+    differing = differing_words(story.reference)
+    follows = "it explains this one classifier. Do not read it as a difference between the groups."
+    follows = differing or follows
+    return Mark(False, text, f"{meant} {follows[0].upper()}{follows[1:]}")
+
+
+def is_stable(story: Story) -> bool | None:
+    """Whether the sentence holds for retrained classifiers: True if stable, False if for few.
+
+    None between the two, and if it was not tested.
+    """
+    seen = story.stability
+    if seen is None or not seen.agreeing:
+        return None
     if seen.holds >= STABLE * seen.agreeing:
-        meant = "Classifiers trained again on resampled data decide the same (stable)."
-        return Mark(True, figure, meant)
-    if 2 * seen.holds >= seen.agreeing:
-        meant = f"A classifier trained on other {members} may decide for other reasons."
-        return Mark(None, figure, meant)
-    meant = "It explains this one classifier. Do not read it as a difference between the groups."
-    if differing := differing_words(story.reference):
-        meant = f"{differing[0].upper()}{differing[1:]}"
-    return Mark(False, figure, meant)
+        return True
+    return False if 2 * seen.holds < seen.agreeing else None
+
+
+def retrained_words(story: Story) -> str:
+    """What is counted for stability; empty if that was not tested."""
+    seen = story.stability
+    if seen is None or not seen.agreeing:
+        return ""
+    return (
+        f"Counts the classifiers, trained again on resampled {story.vocabulary.members}, for which "
+        "the same sentence still changes the answer."
+    )

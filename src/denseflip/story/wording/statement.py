@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,8 +33,6 @@ LONG = 40  # words of a sentence; a longer one becomes a lead sentence and a lis
 _MOST = 0.8  # of the edits that the sentence does not name, name this share …
 _REST_NAMES = 6  # … if that takes at most this many names
 _LISTED = 12  # maximum number of connections listed in a footnote
-# Classes that are diagnoses: then "the diagnosis is", and otherwise "the data set says".
-_DIAGNOSES = re.compile(r"disorder|autis|asd\b|adhd|bipolar|schizo|depress|typically dev", re.I)
 _NOUNS = {"regions": "region pair", "nodes": "node", "pairs": "pair of nodes"}
 
 
@@ -429,9 +426,7 @@ class Sentences:
         said = f"{self.subject} is {self._classed(self.result.label_before)}"
         if self.correct is not False:
             return f"{said}."
-        diagnoses = any(map(_DIAGNOSES.search, self.class_names.values()))
-        says = "the diagnosis is" if diagnoses and self.words.whole else "the data set says"
-        return f"{said}; {says} {self.true_class}."
+        return f"{said}; the data set says {self.true_class}."
 
     @property
     def classified(self) -> str:

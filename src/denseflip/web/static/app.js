@@ -9,7 +9,7 @@
   const find = (id) => document.getElementById(id);
   const LISTED = 6; // places of a sentence that are shown at once
   const FEW = 4; // with more regions, the matrix shows only the changed ones at first
-  const LETTER = 7.4; // pixels: the mean width of a letter in the list of subjects
+  const [LETTER, MARGIN] = [7, 24]; // pixels: the least mean width of a letter in the list of subjects, and what is beside them
   const PHONE = 830; // pixels; narrower windows have one column, as in app.css
   const EXAMPLE = "0".repeat(16); // the id of the worked example
   const [MANY_REGIONS, MANY_EDITS] = [20, 150]; // with more of both, lines cover each other: the matrix comes first
@@ -52,15 +52,21 @@
 
   /** Subjects in the letters that fit in the list: names are cut in the middle, the class stays; the tooltip has all. */
   function fitSubjects() {
-    const fitting = Math.max(24, Math.floor((find("subject").clientWidth || 320) / LETTER) - 3);
+    const room = (find("subject").clientWidth || 320) - MARGIN, pen = document.createElement("canvas").getContext("2d");
+    pen.font = getComputedStyle(find("subject")).font;
     const all = [...find("subject").options].map((one) => one.dataset.name), shared = (names) => { let n = 0; while (names.length > 1 && n < names[0].length && names.every((name) => name[n] === names[0][n])) n += 1; return n; };
     const backwards = (name) => [...name].reverse().join(""), whole = (n, name) => n - name.slice(0, n).match(/[^-_ ./]*$/)[0].length; // the part that differs begins and ends between signs
     const start = all.length ? whole(shared(all), all[0]) : 0, end = all.length ? whole(shared(all.map(backwards)), backwards(all[0])) : 0;
+    let fitting = Math.max(24, Math.floor(room / LETTER));
     const own = (name) => (name.length <= fitting - 15 ? name : `${start > 3 ? "…" : name.slice(0, start)}${name.slice(start, name.length - end)}${end > 3 ? "…" : name.slice(name.length - end)}`); // what differs is kept
+    const written = ({ dataset }) => {
+      const id = own(dataset.name), known = cut(dataset.class, Math.max(8, fitting - id.length - 3)), name = cut(id, Math.max(9, fitting - known.length - 3));
+      return `${name} (${known})`;
+    };
     for (const one of find("subject").options) {
-      const id = own(one.dataset.name), known = cut(one.dataset.class, Math.max(12, fitting - id.length - 3)), name = cut(id, Math.max(9, fitting - known.length - 3));
-      one.textContent = `${name} (${known})`;
+      while (fitting > 20 && pen.measureText(written(one)).width > room) fitting -= 1; // fonts differ in width
     }
+    for (const one of find("subject").options) one.textContent = written(one);
   }
 
   const setName = (set) => (set.uploaded ? `${set.name} (uploaded)` : set.name);
@@ -164,7 +170,7 @@
   async function upload() {
     const file = find("file").files[0];
     const said = find("upload-said");
-    const tell = (text, wrong = false) => { said.textContent = text; said.setAttribute("role", wrong ? "alert" : "status"); };
+    const tell = (text, wrong = false) => { said.textContent = text; said.setAttribute("role", wrong ? "alert" : "status"); if (wrong) said.scrollIntoView({ block: "nearest" }); };
     if (!file) { tell("Choose a file first.", true); return; }
     const form = new FormData();
     form.append("file", file);
@@ -377,7 +383,7 @@
   function drawFront() {
     const choose = (i) => { app.answer = i; leaveHand(); drawFront(); drawAnswer(); };
     const shown = find("front").contains(document.activeElement);
-    find("front").replaceChildren(find("front-title"), ...app.view.answers.map((one, i) => make("button", { type: "button", "aria-pressed": String(i === app.answer), onclick: () => choose(i) }, one.label, make("small", { text: one.edits }))));
+    find("front").replaceChildren(find("front-title"), ...app.view.answers.map((one, i) => make("button", { type: "button", "aria-pressed": String(i === app.answer), onclick: () => choose(i) }, one.label, make("small", {}, one.edits, ...(one.held?.text ? [" · ", make("span", { class: one.held.few ? "few" : null, title: one.held.meaning, text: one.held.text })] : [])))));
     if (shown) find("front").querySelectorAll("button")[app.answer].focus();
   }
 
@@ -391,6 +397,7 @@
     find("decision").className = `decision ${one.decision?.kind ?? ""}`;
     find("decision").textContent = one.decision?.text ?? "";
     find("unlimited").hidden = view.found || one.parameters[0] !== "budget" || !app.request.budget || !ours();
+    find("unnamed").textContent = one.unnamed ?? "";
     find("drawn").textContent = one.drawn;
     const touched = new Set([...one.removed, ...one.added].flat().map((node) => view.index[node]));
     find("tab-bars").hidden = !view.hasRegions || touched.size < BARS_FROM;
@@ -414,6 +421,7 @@
   function sayWhose() {
     const own = app.hand && ["brain", "circle", "matrix", "bars"].includes(app.tab);
     find("by-hand").hidden = !own;
+    find("unnamed").hidden = own || ["replay", "whatif"].includes(app.tab) || !find("unnamed").textContent;
     if (own) find("by-hand-said").textContent = `This shows your changes under “What if?” (${count(app.hand.added.length)} added, ${count(app.hand.removed.length)} removed), not the explanation.`;
   }
 

@@ -48,8 +48,8 @@
   function matrix(root, view, removed, added, { onPick, onRegion, onHover, frozen, every }) {
     const cells = tally(view, removed, added);
     const net = (cell) => (cell.added >= cell.removed ? "added" : "removed");
-    const most = Object.fromEntries(["added", "removed"].map((way) => [way, Math.max(0, ...[...cells.values()].filter((c) => net(c) === way).map((c) => c[way]))]));
-    const top = Math.max(1, most.added, most.removed);
+    const most = (way) => Math.max(0, ...[...cells.values()].filter((c) => net(c) === way).map((c) => c[way]));
+    const top = Math.max(1, most("added"), most("removed")); // one scale, so that equal numbers are equally dark
     const letters = lettering();
     const regionsOf = (least) => new Set([...cells.values()].filter((c) => Math.max(c.added, c.removed) >= least).flatMap((cell) => [cell.a, cell.b]));
     let changed = regionsOf(1);
@@ -67,7 +67,7 @@
       for (let y = x; y < k; y += 1) {
         const b = order[y];
         const cell = cells.get(`${a}-${b}`) || { added: 0, removed: 0 };
-        const way = net(cell), value = cell[way], shade = 0.25 + (0.75 * value) / (most[way] || 1);
+        const way = net(cell), value = cell[way], shade = 0.25 + (0.75 * value) / top;
         const name = a === b ? `within ${view.regions[a].label}` : `${view.regions[a].label} – ${view.regions[b].label}`;
         const words = `${name}: ${count(cell.added)} added, ${count(cell.removed)} removed`;
         const rect = svg("rect", { onclick: () => onPick(a, b), onpointerenter: () => onHover(words), x: label + x * size, y: y * size, width: size - 1, height: size - 1, class: value ? `cell ${way}` : "cell none", "fill-opacity": value ? shade : 1, "data-cell": `${a}-${b}` }, titled(words));
@@ -92,7 +92,7 @@
     const picture = svg("svg", { viewBox: `0 0 ${width.toFixed(1)} ${height.toFixed(1)}`, role: "img", "aria-label": `changes by region pair, ${k} regions; the table of edits lists the same changes` }, ...parts);
     // Large enough for its labels; it scrolls on a small screen.
     Object.assign(picture.style, { width: `${width}px`, maxWidth: k > 24 ? "none" : "100%", maxHeight: "none", margin: "0" });
-    root.replaceChildren(picture, colourKey(most), ...leftOut(view, cells, order));
+    root.replaceChildren(picture, colourKey(top, ["added", "removed"].filter(most)), ...leftOut(view, cells, order));
   }
 
   /** How many regions are shown, and how many edits lie in the others; nothing if all are shown. */
@@ -105,11 +105,11 @@
     return [make("p", { class: "quiet left-out", text: `${count(order.length)} of ${count(view.regions.length)} regions shown; ${rest}.` })];
   }
 
-  /** What the colours of the matrix mean: each scale ends at the largest number shown. */
-  function colourKey(most) {
-    return make("p", { class: "quiet colour-key" }, ...["added", "removed"].filter((name) => most[name]).map((name) => {
+  /** What the colours of the matrix mean: both scales end at the largest number. */
+  function colourKey(top, ways) {
+    return make("p", { class: "quiet colour-key" }, ...ways.map((name) => {
       const shades = [0.25, 0.5, 0.75, 1].map((shade) => { const one = make("span", { class: `shade ${name}` }); one.style.opacity = shade; return one; });
-      return make("span", {}, `mostly ${name}: 1 `, ...shades, ` ${count(most[name])}`);
+      return make("span", {}, `mostly ${name}: 1 `, ...shades, ` ${count(top)}`);
     }));
   }
 
@@ -133,7 +133,7 @@
       root.replaceChildren(
         make("div", { class: "line" }, this.find, this.said),
         make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "table of edits" }, make("table", {},
-          make("thead", {}, make("tr", {}, ...["change", "node", "region", "node", "region", "in the sentence"].map((text, i) => make("th", { scope: "col", "data-phone": i === 1 ? "connection" : null }, make("span", { text }))))),
+          make("thead", {}, make("tr", {}, ...["change", "node", "node", "in the sentence"].map((text, i) => make("th", { scope: "col", "data-narrow": i === 1 ? "connection" : null }, make("span", { text }))))),
           this.body)));
     }
 
@@ -151,7 +151,7 @@
       this.said.textContent = `${count(fit.length)} of ${count(this.rows.length)} edits${fit.length > LISTED ? `; showing the first ${LISTED} (the CSV file contains all)` : ""}`;
       this.body.replaceChildren(...fit.slice(0, LISTED).map((row) => make("tr", {},
         make("td", {}, make("span", { class: `mark ${row.way}`, text: row.way === "removed" ? "− removed" : "+ added" })),
-        ...row.cells.map((text, i) => make("td", { "data-other": i ? null : row.cells[2] }, text)),
+        ...[0, 2].map((i) => make("td", { "data-other": i ? null : row.cells[2] }, row.cells[i], ...(row.cells[i + 1] ? [make("small", { class: "quiet below", text: row.cells[i + 1] })] : []))),
         make("td", { text: row.said ? "yes" : "no" }))));
     }
   }
