@@ -46,7 +46,7 @@ from denseflip.report.html import Context, Fact
 from denseflip.report.page_figures import PageFigure, comparison_figure, story_figures
 from denseflip.report.scene import MAX_EDGES, Scene, as_story, headline, make_scene, status_words
 from denseflip.report.strip_layout import SmallStrip, Strip, make_small_strip, make_strip
-from denseflip.report.view import view_data, with_all_edits
+from denseflip.report.view import page_scene, view_data
 from denseflip.story.wording.badge import distrust_words
 from denseflip.story.wording.marks import HOLDS
 
@@ -300,7 +300,7 @@ def make_page(
         classifiers_figure=under,
         figures=figures,
         unpictured=unpictured,
-        view=view_data(with_all_edits(scene, whole), surface=not assets)
+        view=view_data(page_scene(scene, whole), surface=not assets)
         if interactive and result.edits
         else None,
         whatif=dict(whatif) if whatif and whatif.get("model") else None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import webbrowser
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,7 +23,7 @@ from denseflip.report.brain import packed_surface
 from denseflip.report.circle import BEND, circle_layout
 from denseflip.report.html import Context
 from denseflip.report.palette import on_dark
-from denseflip.report.ribbons import RIBBONS
+from denseflip.report.ribbons import RIBBONS, has_ribbons
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
 
 if TYPE_CHECKING:
@@ -179,6 +179,24 @@ def with_all_edits(drawn: Scene, whole: Scene) -> Scene:
     """
     ribbons = whole.points is None and whole.has_regions
     return whole if ribbons and whole.n_removed + whole.n_added <= _MOST_COUNTED else drawn
+
+
+def page_scene(drawn: Scene, whole: Scene) -> Scene:
+    """The scene that a page draws, as its still picture does.
+
+    Nodes outside MNI space are on a circle if there are many edits, which then are ribbons: lines
+    in space would hide each other.
+
+    Parameters
+    ----------
+    drawn, whole : as in `with_all_edits`.
+    """
+    flat = whole.points is not None and not whole.in_mni
+    if flat and has_ribbons(whole, circle_layout(whole)):
+        drawn, whole = (
+            replace(scene, nodes=replace(scene.nodes, coordinates=None)) for scene in (drawn, whole)
+        )
+    return with_all_edits(drawn, whole)
 
 
 def scene_data(scene: Scene) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from denseflip.report.circle_drawing import ALL_NAMED
 from denseflip.report.palette import MARKERS
 from denseflip.report.ribbons import RIBBONS
 from denseflip.report.scene import make_scene
-from denseflip.report.view import circle_data, scene_data, view_data
+from denseflip.report.view import circle_data, page_scene, scene_data, view_data
 from stories import make_story
 
 TEMPLATES = files("denseflip.report") / "templates"
@@ -75,6 +75,24 @@ def test_coordinates_outside_mni_space_are_shown_without_a_brain():
     assert "surface" not in data
     assert not data["hasRegions"]
     assert data["axis"] is None  # nothing says which side is which
+
+
+@pytest.mark.parametrize(("most", "kind"), [(40, "circle"), (8, "space")])
+def test_a_page_draws_many_edits_outside_mni_space_as_ribbons(most, kind):
+    """Lines in space would hide each other."""
+    nodes = Nodes(
+        tuple(f"n{i}" for i in range(most)),
+        {"area": tuple("ABCD"[i % 4] for i in range(most))},
+        coordinates=tuple((0.0, float(i), 900.0) for i in range(most)),
+    )
+    added = [(u, v) for u in range(most) for v in range(u + 1, most)]
+    made = make_scene(make_story(nodes, (), added))
+    assert (len(added) > RIBBONS["from"]) is (kind == "circle")
+    drawn = make_scene(make_story(nodes, (), added), max_edges=10)
+    data = view_data(page_scene(drawn, made))
+    assert data["kind"] == kind
+    assert len(data["added"]) == (len(added) if kind == "circle" else 10)
+    assert view_data(made)["kind"] == "space"  # the picture by itself keeps the positions
 
 
 def test_sides_outside_mni_space_are_where_their_nodes_are():
