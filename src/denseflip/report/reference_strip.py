@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,9 +97,8 @@ def plot_reference(
         names = [note_lines(name, across)[:2] for name in place_titles(story)[:top]]
         same, group = lanes_of(story)
         letters, size = (14, 7.5) if narrow else (28, 8.5)
-        most = 2 * letters - 4  # two lines, which break between words
-        texts = (group.fitting(most), cut_middle(story.subject, most), same.fitting(most))
-        wrapped = [textwrap.wrap(text, letters, max_lines=2, placeholder=" …") for text in texts]
+        forms = (group.fitting, partial(cut_middle, story.subject), same.fitting)
+        wrapped = [_two_lines(fitting, letters) for fitting in forms]
         margin = 0.0095 * size * max(len(line) for lines in wrapped for line in lines) + 0.15
         lanes = ["\n".join(map(words, lines)) for lines in wrapped]
         headings = [0.17 * len(lines) + 0.08 for lines in names]
@@ -127,6 +128,15 @@ def plot_reference(
             bbox_to_anchor=(0.1 / across, 0), borderaxespad=0.2, handlelength=2.4,
         )  # fmt: skip
     return save_figure(figure, path, force=force)
+
+
+def _two_lines(fitting: Callable[[int], str], letters: int) -> list[str]:
+    """A text in at most two lines, which break between words; ``fitting`` shortens it."""
+    for most in range(2 * letters - 4, letters, -1):
+        lines = textwrap.wrap(fitting(most), letters)
+        if len(lines) <= 2:
+            return lines
+    return [fitting(letters)]
 
 
 def _draw_row(axes: Any, place: PlaceReference, kinds: tuple[str, str], inches: float) -> None:
@@ -187,11 +197,9 @@ def _handles(story: Story, same: Lane, group: Lane) -> list[Any]:
         for lane in (same, group)
     ]  # fmt: skip
     if story.reference[0].low is not None:
-        text = words(f"95 % prediction interval of these {group.name} graphs", 60)
-        handles.append(Patch(facecolor=RANGE, label=text))
+        handles.append(Patch(facecolor=RANGE, label="95 % prediction interval of the filled dots"))
     if story.reference[0].group:
-        text = words(f"median of {group.name}", 60)
-        handles.append(Line2D([], [], color=INK, lw=1.6, label=text))
+        handles.append(Line2D([], [], color=INK, lw=1.6, label="median of the filled dots"))
     text = words(f"{story.subject} before and after", 60)
     arrow = Line2D([], [], color=INK, lw=1.6, marker=">", markevery=[-1], ms=5, label=text)
     return [*handles, arrow]

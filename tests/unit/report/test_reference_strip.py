@@ -246,7 +246,7 @@ def test_the_figure_draws_every_graph_the_interval_and_the_arrow(narrow):
         "a graph classified as Control & <Normal>",
         "a graph classified as Patient",
     ]
-    assert "95 % prediction interval of these Patient graphs" in texts
+    assert "95 % prediction interval of the filled dots" in texts
     assert svg_text(figure)
 
 
@@ -473,3 +473,14 @@ def test_a_long_class_keeps_its_number_and_both_ends_of_its_name():
     assert label.startswith("Typically")
     assert label.endswith("wave (1,204)")
     assert Lane("B6", "8", "class-1").fitting(32) == "B6 (8)"
+
+
+@pytest.mark.parametrize("name", ["Autism Spectrum Disorder", "Typically developing", "B6"])
+def test_a_long_class_keeps_its_number_in_a_narrow_figure(name):
+    made = story(PLACE)
+    names = {k: name if v == "Patient" else v for k, v in made.class_names.items()}
+    made = replace(made, class_names=names)
+    axes = plot_reference(made, narrow=True).axes[0]
+    label = axes.get_yticklabels()[0].get_text()
+    assert label.endswith("(5)")
+    assert label.count("\n") <= 1
