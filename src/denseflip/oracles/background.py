@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -182,6 +183,7 @@ class Background:
         return self._frequencies[key]
 
 
+_TABLE = 1 << 18  # up to this many codes, as of 512 nodes, frequencies are in a lookup table
 _KEPT = 16  # contrasts and frequencies kept: all pairs of classes of one oracle, and some more
 
 
@@ -247,10 +249,22 @@ class Frequencies:
 
     def at(self, codes: Codes) -> npt.NDArray[np.float64]:
         """The share of the graphs that join each of these pairs."""
-        shares: npt.NDArray[np.float64] = values_at(codes, self.codes, self.counts) / max(
-            self.n_graphs, 1
-        )
-        return shares
+        if self._table is not None:
+            return np.asarray(self._table[np.minimum(codes, len(self._table) - 1)])
+        return np.asarray(self._shares(values_at(codes, self.codes, self.counts)))
+
+    def _shares(self, counts: Codes) -> npt.NDArray[np.float64]:
+        return np.asarray(counts / max(self.n_graphs, 1))
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.float64] | None:
+        """The share of each pair by its code, and 0 at the end; None for large graphs."""
+        size = int(self.codes[-1]) + 1 if len(self.codes) else 0
+        if size > _TABLE:
+            return None
+        table = np.zeros(size + 1)
+        table[self.codes] = self._shares(self.counts)
+        return table
 
 
 def values_at(codes: Codes, known: Codes, values: Codes) -> Codes:

@@ -100,17 +100,16 @@ class Elsewhere:
         nodes = [a for (a, b), _, _ in amounts if b is None]
         wide = [a for (a, b), _, _ in amounts if is_with_all((a, b), regions)]
         cells = [
-            self.places.cells.number((a, b))
+            (a, b)
             for (a, b), _, _ in amounts
-            if b is not None and not is_with_all((a, b), regions)
+            if b is not None and not (wide and is_with_all((a, b), regions))
         ]
+        named = self.places.cells.marked(cells) if cells else None
 
         def outside(codes: Codes) -> npt.NDArray[np.bool_]:
             inside = np.zeros(len(codes), dtype=bool)
-            if cells:  # a comparison for each of the few places is faster than np.isin
-                numbers = self.places.cells.numbers(codes)
-                for cell in cells:
-                    inside |= numbers == cell
+            if named is not None:
+                inside = named[self.places.cells.numbers(codes)]
             if nodes or wide:
                 u, v = np.divmod(codes, self.places.graph.n_nodes)
                 for node in nodes:
