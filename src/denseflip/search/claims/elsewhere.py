@@ -105,18 +105,20 @@ class Elsewhere:
             if b is not None and not (wide and is_with_all((a, b), regions))
         ]
         named = self.places.cells.marked(cells) if cells else None
+        whole = None  # by node: whether its region is one of those with all regions
+        if wide and regions is not None:
+            whole = np.isin(regions.array, wide)
 
         def outside(codes: Codes) -> npt.NDArray[np.bool_]:
             inside = np.zeros(len(codes), dtype=bool)
             if named is not None:
                 inside = named[self.places.cells.numbers(codes)]
-            if nodes or wide:
+            if nodes or whole is not None:
                 u, v = np.divmod(codes, self.places.graph.n_nodes)
                 for node in nodes:
                     inside |= (u == node) | (v == node)
-                if wide and regions is not None:
-                    one, other = regions.array[u], regions.array[v]
-                    inside |= np.isin(one, wide) | np.isin(other, wide)
+                if whole is not None:
+                    inside |= whole[u] | whole[v]
             if without is not None:
                 inside |= np.isin(codes, without)
             return ~inside
