@@ -183,7 +183,7 @@ class Background:
         return self._frequencies[key]
 
 
-_TABLE_CODES = 1 << 18  # up to 512 nodes counts are looked up in a table, beyond it bisected
+_TABLE = 1 << 18  # up to this many codes, as of 512 nodes, frequencies are in a lookup table
 _KEPT = 16  # contrasts and frequencies kept: all pairs of classes of one oracle, and some more
 
 
@@ -249,21 +249,21 @@ class Frequencies:
 
     def at(self, codes: Codes) -> npt.NDArray[np.float64]:
         """The share of the graphs that join each of these pairs."""
-        if codes is self.codes or self._table is None:
-            counts = values_at(codes, self.codes, self.counts)
-        else:
-            counts = self._table[np.minimum(codes, len(self._table) - 1)]
-        shares: npt.NDArray[np.float64] = counts / max(self.n_graphs, 1)
-        return shares
+        if self._table is not None:
+            return np.asarray(self._table[np.minimum(codes, len(self._table) - 1)])
+        return np.asarray(self._shares(values_at(codes, self.codes, self.counts)))
+
+    def _shares(self, counts: Codes) -> npt.NDArray[np.float64]:
+        return np.asarray(counts / max(self.n_graphs, 1))
 
     @cached_property
-    def _table(self) -> Codes | None:
-        """The counts by code, and a 0 for all larger codes; None if it would be large."""
-        size = int(self.codes[-1]) + 2 if len(self.codes) else 1
-        if size > _TABLE_CODES:
+    def _table(self) -> npt.NDArray[np.float64] | None:
+        """The share of each pair by its code, and 0 at the end; None for large graphs."""
+        size = int(self.codes[-1]) + 1 if len(self.codes) else 0
+        if size > _TABLE:
             return None
-        table = np.zeros(size, dtype=np.int64)
-        table[self.codes] = self.counts
+        table = np.zeros(size + 1)
+        table[self.codes] = self._shares(self.counts)
         return table
 
 
