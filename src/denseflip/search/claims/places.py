@@ -190,7 +190,8 @@ class Places:
         by_cell = np.bincount(at, minlength=n_owners * n).reshape(n_owners, n)
         if self.with_all:
             return np.stack([self._by_region(row) for row in by_cell])
-        return by_cell[:, self._numbers]
+        # Row by row in memory, so that sums over graphs are rounded as those of stacked counts.
+        return np.ascontiguousarray(by_cell[:, self._numbers])
 
     def _by_region(self, by_cell: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The sums of an array by cell over all cells of each region."""
