@@ -42,7 +42,7 @@ def test_the_paragraph_has_the_figures_of_the_cohort() -> None:
         "The p-values of region pairs come from 19 permutations of the labels.",
         "The significance level is 0.05; the smallest possible p-value is 0.05.",
         "X – Y (more indicate B, 18 of 20 graphs, p = 0.05)",
-        "it flips 4 of 5 correctly classified A graphs",
+        "it flips 4 of 5 A graphs that a classifier trained on the other half is right about",
         "[2] Crawford",
         "[3] Westfall",
     ):
