@@ -251,12 +251,12 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
 
         Parameters
         ----------
-        dataset : the data set or its card; adds how edges were made, if the card says it.
+        dataset : the data set or its card; adds how edges were made and what was excluded.
         """
         from denseflip._version import __version__
 
         card = getattr(dataset, "card", dataset)
-        return methods_text(self, __version__, str(known(card, "description") or ""))
+        return methods_text(self, __version__, str(known(card, "description") or ""), dataset)
 
     def _all_rows(self) -> list[CellRow]:
         amounts = self._amounts()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from denseflip.cohort.data_notes import total_note
 from denseflip.cohort.settings import SCAN
@@ -22,6 +22,7 @@ from denseflip.story.wording.methods_text import (
     PAPER,
     classifier_words,
     edge_words,
+    excluded_words,
 )
 from denseflip.story.wording.naming import join_words, members_of
 
@@ -36,13 +37,14 @@ _CORRECTIONS = {
 _LISTED = 5  # region pairs in the paragraph
 
 
-def methods_text(cohort: Cohort, version: str, description: str = "") -> str:
+def methods_text(cohort: Cohort, version: str, description: str = "", dataset: Any = None) -> str:
     """The methods of a cohort in a paragraph, with its references.
 
-    The description of the data set may say how edges were made.
+    The description of the data set may say how edges were made, and the data set how many graphs
+    were excluded.
     """
     references = [PAPER]
-    parts = [*_data(cohort, description), *_classifier(cohort)]
+    parts = [*_data(cohort, description), *excluded_words(dataset), *_classifier(cohort)]
     if cohort.observed.explained:
         parts += _search(cohort, version, references)
         parts += _test(cohort, references)
@@ -72,7 +74,7 @@ def _data(cohort: Cohort, description: str) -> Iterator[str]:
 def _classifier(cohort: Cohort) -> Iterator[str]:
     if cohort.evaluation is not None:
         yield from classifier_words(cohort.evaluation, final=False)
-    yield accuracy_words(cohort)
+    yield accuracy_words(cohort, prose=True)
 
 
 def _search(cohort: Cohort, version: str, references: list[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from denseflip.story.wording.constraint_words import constraints_in_words
+from denseflip.story.wording.methods_text import verdict_words
 from denseflip.story.wording.naming import join_words, members_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def statement(cohort: Cohort) -> Iterator[str]:
     yield from _beside(cohort)
 
 
-def accuracy_words(cohort: Cohort) -> str:
+def accuracy_words(cohort: Cohort, *, prose: bool = False) -> str:
     """The held-out accuracy of the classifier with its own p-value, if known."""
     if cohort.evaluation is None:
         return (
@@ -79,6 +80,8 @@ def accuracy_words(cohort: Cohort) -> str:
         )
     data = cohort.evaluation.dataset
     where = f" on {data}" if data == cohort.dataset else f", evaluated on {data}, not on this data"
+    if prose:
+        return verdict_words(f"{cohort.oracle}{where}", cohort.evaluation.verdict)
     return f"{cohort.oracle}{where}: {cohort.evaluation.verdict}"
 
 

@@ -242,7 +242,8 @@ class Story:
 
         Parameters
         ----------
-        dataset : the data set or its card; adds how edges were made, if the card says it.
+        dataset : the data set or its card; adds how edges were made, if the card says it, and
+            how many graphs the import of a data set excluded.
         """
         from denseflip._version import __version__
 
@@ -253,6 +254,7 @@ class Story:
             __version__,
             stability=self.stability,
             description=str(known(card, "description") or ""),
+            dataset=dataset,
         )
 
     # ---- the numbers --------------------------------------------------------------------
