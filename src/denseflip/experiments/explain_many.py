@@ -202,7 +202,7 @@ def explanation_row(one: Explained) -> tuple[Any, ...]:
             "confidence_after": result.confidence_after,
             "smallest_effect": smallest_effect(story.reference),
         }
-        if (seen := story.stability) is not None:
+        if (seen := story.stability) is not None and seen.refits:
             cells |= {"refits_agreeing": seen.agreeing, "refits_holding": seen.holds}
             cells["stability"] = seen.share
     return tuple(map(cells.get, COLUMNS))
