@@ -40,6 +40,7 @@ class FrozenItems(tuple[Any, ...]):
             return cls()
         if isinstance(value, cls):  # of constraints that are copied
             return value
+        value = value.tolist() if hasattr(value, "tolist") else value  # an array or a tensor
         pair = isinstance(value, tuple) and len(value) == 2 and all(is_number(v) for v in value)
         if pair or isinstance(value, str) or is_number(value):
             return cls((value,))

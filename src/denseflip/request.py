@@ -399,6 +399,12 @@ def takes_request(
             asked = {name: kwargs.pop(name) for name in list(kwargs) if name in names}
             for name in kwargs:
                 if name not in own:
+                    if "constraints" in names and name in {f.name for f in fields(Constraints)}:
+                        msg = (
+                            f"{function.__name__}() has no keyword {name!r}: it is a constraint. "
+                            f'Pass constraints={{"{name}": …}}.'
+                        )
+                        raise InvalidParameterError(msg, parameter="constraints")
                     what = f"keyword of {function.__name__}"
                     raise UnknownNameError(what, name, [*own, *names], parameter=name)
             if request is None:

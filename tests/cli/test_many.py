@@ -104,6 +104,24 @@ def test_other_forms_hold_the_same(folder: Path, capsys: pytest.CaptureFixture[s
     ]
 
 
+def test_the_table_has_confidences_stability_and_the_effect_of_the_places(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    preset = ["toy.dfd", "g0000", "g0001", "--oracle", "regions-logistic", "--format", "csv"]
+    code, out, err = call(capsys, *preset)
+    assert code == 0, err
+    for row in csv.DictReader(io.StringIO(out)):
+        assert 0.5 < float(row["confidence_before"]) <= 1
+        assert 0.5 < float(row["confidence_after"]) <= 1
+        assert float(row["smallest_effect"]) >= 0
+        assert 0 <= int(row["refits_holding"]) <= int(row["refits_agreeing"]) <= 20
+        assert 0 <= float(row["stability"]) <= 1
+    code, out, err = call(capsys, *TOY, "g0000", "g0001", "--format", "csv")  # a function
+    assert code == 0, err
+    for row in csv.DictReader(io.StringIO(out)):
+        assert row["confidence_before"] == row["refits_agreeing"] == row["stability"] == ""
+
+
 def test_one_graph_as_a_table_of_edits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = TOY[:-2]  # engines are for many graphs
     _, whole, _ = call(capsys, *one, "g0001", "--json")

@@ -145,6 +145,26 @@ def test_wrong_calls_are_refused():
         explain(GRAPH, linked, "tri", 5)
 
 
+@pytest.mark.parametrize("name", ["freeze", "only", "max_edits"])
+def test_a_constraint_as_a_keyword_is_told_where_it_goes(name):
+    with pytest.raises(InvalidParameterError, match=rf'constraints=\{{"{name}": …\}}'):
+        explain(GRAPH, linked, **{name: [1]})
+
+
+def test_frozen_nodes_may_come_in_an_array_or_a_tensor():
+    class Tensor:
+        """What torch has of a list: tolist, and no numbers of Python or NumPy as items."""
+
+        def __init__(self, values):
+            self.tolist = lambda: values
+
+    for given in (np.array([2, 3]), Tensor([2, 3])):
+        assert Constraints(freeze=given).given == {"freeze": [2, 3]}
+    for given in (np.array([[2, 3]]), Tensor([[2, 3]])):
+        assert Constraints(freeze=given).given == {"freeze": [[2, 3]]}
+    assert Constraints(freeze=Tensor(3)).given == {"freeze": [3]}
+
+
 def test_a_function_without_options_in_its_docstring_keeps_it():
     @takes_request(without=("front",))
     def run(graph, request, *, more=1):

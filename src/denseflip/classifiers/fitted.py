@@ -247,7 +247,7 @@ class FittedOracle:
 
     @property
     def _kind(self) -> str:
-        return self.description.partition("(")[0]
+        return str(self.card.get("estimator") or self.description).partition("(")[0]
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to a worker: the head's arrays, and the estimator, unpacked on access."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -235,16 +235,29 @@ def select_setting(
     return select(recipe, recipe.prepare(rows), y, np.arange(len(y)), inner_folds, rng)
 
 
-def fit_rows(
-    dataset: Dataset, design: Design, rows: Matrix, at: Positions, value: Any
-) -> FittedOracle:
-    """Train a design with a given setting on the graphs at some positions of a data set.
+def fit_samples(
+    dataset: Dataset, design: Design, rows: Matrix, value: Any
+) -> Callable[[Positions], FittedOracle]:
+    """How to train a design with a given setting on some graphs of a data set.
 
-    ``rows`` are the features of all its graphs. A position may occur several times.
+    The function receives the positions of the graphs; a graph may occur several times.
+
+    Parameters
+    ----------
+    dataset, design : the data, and what is to be trained.
+    rows : the features of all graphs.
+    value : the setting.
     """
-    trained = design.recipe.fit(value, rows[at], dataset.label_array()[at])
-    card = _card(dataset, design, trained, value)
-    return FittedOracle(design.features, trained, dataset.class_names, dataset.n_nodes, card)
+    train = design.recipe.trainer(value, rows, dataset.label_array())
+    card: dict[str, Any] = {}  # the same for all samples; scikit-learn takes long to describe one
+
+    def fit(at: Positions) -> FittedOracle:
+        trained = train(at)
+        if not card:
+            card.update(_card(dataset, design, trained, value))
+        return FittedOracle(design.features, trained, dataset.class_names, dataset.n_nodes, card)
+
+    return fit
 
 
 def _card(dataset: Dataset, design: Design, trained: Any, value: Any) -> dict[str, Any]:

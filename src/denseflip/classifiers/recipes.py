@@ -10,7 +10,7 @@ not change any prediction.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.classifiers.heads import LazyEstimator, NeighbourHead
+from denseflip.classifiers.heads import LazyEstimator, LinearHead, NeighbourHead, describe_estimator
 
 Matrix = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 _STEPS = 100  # of Newton's method
 _GRADIENT = 1e-8
+_EXACT = 2**53  # below it, sums of whole numbers are exact
 
 
 class Recipe(ABC):
@@ -48,6 +49,13 @@ class Recipe(ABC):
     def fit(self, value: Any, rows: Matrix, labels: Positions) -> Any:
         """A scikit-learn estimator with this setting, fitted, or a `LazyEstimator` of one."""
         return self.estimator(value).fit(rows, labels)
+
+    def trainer(self, value: Any, rows: Matrix, labels: Positions) -> Callable[[Positions], Any]:
+        """A function that does `fit` on the rows at some positions; a row may occur several times.
+
+        It may compute once what all these trainings share.
+        """
+        return lambda at: self.fit(value, rows[at], labels[at])
 
     def prepare(self, rows: Matrix) -> Matrix:
         """Compute what all splits share; by default the rows, unchanged."""
@@ -122,6 +130,28 @@ class LinearSvmRecipe(Recipe):
 
         return SVC(kernel="linear", C=value)
 
+    def trainer(self, value: float, rows: Matrix, labels: Positions) -> Callable[[Positions], Any]:
+        """Train on the inner products, computed once, if that gives exactly the same model.
+
+        Inner products of whole numbers do not depend on the order in which they are summed.
+        """
+        inner, classes = self.prepare(rows), np.unique(labels)
+        whole = (rows == np.rint(rows)).all() and np.abs(inner).max(initial=0) < _EXACT
+        if not whole or len(classes) != 2:
+            return super().trainer(value, rows, labels)
+
+        description = describe_estimator(self.estimator(value))
+
+        def fit(at: Positions) -> LazyEstimator:
+            head = _svm_of_products(value, inner, rows, labels, at)
+            build = partial(self._fit_at, value, rows, labels, at)  # all refits share the rows
+            return LazyEstimator(head, tuple(classes.tolist()), description, build)
+
+        return fit
+
+    def _fit_at(self, value: float, rows: Matrix, labels: Positions, at: Positions) -> Any:
+        return self.fit(value, rows[at], labels[at])
+
     def prepare(self, rows: Matrix) -> Matrix:
         """Inner products of all rows, which is all that a linear SVM uses."""
         return np.asarray(rows @ rows.T, dtype=np.float64)
@@ -150,6 +180,18 @@ class LinearSvmRecipe(Recipe):
                 else:
                     out[i] = hard
         return out
+
+
+def _svm_of_products(
+    value: float, inner: Matrix, rows: Matrix, labels: Positions, at: Positions
+) -> LinearHead:
+    """A linear SVM of the rows at some positions, from the inner products of all rows."""
+    from sklearn import config_context
+    from sklearn.svm import SVC
+
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        fit = SVC(kernel="precomputed", C=value).fit(inner[np.ix_(at, at)], labels[at])
+    return LinearHead(fit.dual_coef_ @ rows[at[fit.support_]], fit.intercept_)
 
 
 @dataclass(frozen=True)

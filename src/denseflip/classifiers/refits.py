@@ -29,7 +29,7 @@ from denseflip.classifiers.presets import (
     PRESETS,
     Design,
     check_classes,
-    fit_rows,
+    fit_samples,
     get_preset,
     select_setting,
 )
@@ -254,10 +254,11 @@ def _fit_function(dataset: Dataset, classifier: Any) -> Fit | None:
     shared = SharedFeatures(design.features)
     rows = shared.transform(dataset.graphs)
     value = _setting(dataset, classifier, design, rows)
+    train = fit_samples(dataset, replace(design, features=shared), rows, value)
 
     def fit(at: Positions) -> FittedOracle:
         with single_thread():
-            return replace(fit_rows(dataset, design, rows, at, value), features=shared)
+            return train(at)
 
     return fit
 

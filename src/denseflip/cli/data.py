@@ -346,7 +346,8 @@ def import_(
     console = out_console()
     console.print(figures(dataset), markup=False)
     console.print()
-    for line in import_report(dataset):
+    warned = {f"Warning: {warning}" for warning in import_warnings(dataset)}
+    for line in (line for line in import_report(dataset) if line not in warned):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     then = f"explain {target} {dataset.ids[0]}" if dataset.is_typed else f"train {target}"
     console.print(f"\nWritten to {target}. Next: denseflip {then}", markup=False)

@@ -357,6 +357,8 @@ def print_story(story: Story) -> None:
     typer.echo(sentence.lead)
     for item in sentence.items:
         typer.echo(f"  - {item}")
+    if story.doubt:
+        typer.echo(story.doubt)
     if story.result.found:
         typer.echo(f"\n[{story.badge.text}] {read}".rstrip())
     typer.echo("")

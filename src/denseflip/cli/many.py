@@ -121,7 +121,7 @@ def show_many(many: Explanations, form: str) -> None:
             f"{len(story.claim.amounts):,}" if found else "–",
             f"{result.distance:,}" if found else "–",
             read_cell(story),
-            story.short,
+            f"{story.short} {story.doubt}".rstrip(),
         )
     out_console().print(table, markup=False)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from denseflip.checks import check_new_file
 from denseflip.classifiers.evaluation import Evaluation
+from denseflip.cohort.data_notes import data_notes
 from denseflip.cohort.labelling import Labelling
 from denseflip.cohort.methods_text import methods_text
 from denseflip.cohort.settings import CohortSettings, cells_of, held_by, spoken_of
@@ -24,7 +25,7 @@ from denseflip.cohort.stats import (
     single_p,
     smallest_p,
 )
-from denseflip.cohort.words import MADE_UP, statement
+from denseflip.cohort.words import statement
 from denseflip.datasets import Dataset
 from denseflip.errors import UnknownNameError
 from denseflip.files import write_whole
@@ -201,6 +202,17 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
         return tuple(sorted(found, key=lambda row: (-row.patients, row.cell, row.direction)))
 
     @property
+    def all_rows(self) -> tuple[CellRow, ...]:
+        """`rows`, then every other cell, in the direction in which the groups differ."""
+        used = {row.cell for row in self.rows}
+        others = (
+            row
+            for row in self._all_rows()
+            if row.cell not in used and (row.difference > 0) == (row.direction == "more")
+        )
+        return (*self.rows, *(others if self.observed.explained else ()))
+
+    @property
     def named(self) -> tuple[CellRow, ...]:
         """Cells used more often than expected by chance; none if no conclusions are allowed."""
         if self.p_more is None or gate(self.evaluation):
@@ -239,12 +251,12 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
 
         Parameters
         ----------
-        dataset : the data set or its card; adds how edges were made, if the card says it.
+        dataset : the data set or its card; adds how edges were made and what was excluded.
         """
         from denseflip._version import __version__
 
         card = getattr(dataset, "card", dataset)
-        return methods_text(self, __version__, str(known(card, "description") or ""))
+        return methods_text(self, __version__, str(known(card, "description") or ""), dataset)
 
     def _all_rows(self) -> list[CellRow]:
         amounts = self._amounts()
@@ -303,11 +315,12 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
     def to_tsv(self) -> str:
         """The cells as a tab-separated table: a header, then one line per cell and direction.
 
-        The last columns are the median and the interval of each class (`Usual`).
+        It has every cell (`all_rows`). The last columns are the median and the interval of each
+        class (`Usual`).
         """
         names = [f"{field}_{name}" for name in self.usual for field in Usual._fields]
         lines = ["\t".join((*CellRow._fields, *map(_plain, names)))]
-        for row in self.rows:
+        for row in self.all_rows:
             there = [value for usual in self.usual.values() for value in usual[row.cell]]
             lines.append("\t".join(_plain(value) for value in (*row, *there)))
         return "\n".join(lines) + "\n"
@@ -375,7 +388,7 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), fo
 
 def p_words(p: float | None) -> str:
     """Format a p-value."""
-    return "–" if p is None else f"{p:.3f}"
+    return "–" if p is None else f"{p:.3g}"
 
 
 def _yes_no(value: bool | None) -> str | None:
@@ -456,15 +469,9 @@ def assemble(
         noun=words.members,
         units=words.units,
         whole=words.thing,
-        notes=(*((MADE_UP,) if _is_made_up(dataset) else ()), *notes),
+        notes=(*data_notes(dataset, words.units), *notes),
         held=held_by(dataset, settings)[0] if null else (),
     )
-
-
-def _is_made_up(dataset: Dataset) -> bool:
-    """Whether the data are synthetic, with a difference between the classes."""
-    known = dataset.attributes
-    return "planted" in known and bool(dict(known.get("parameters") or {}).get("strength"))
 
 
 def _usual(

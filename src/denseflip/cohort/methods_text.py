@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from denseflip.cohort.data_notes import total_note
 from denseflip.cohort.settings import SCAN
 from denseflip.cohort.words import (
     accuracy_words,
@@ -21,6 +22,7 @@ from denseflip.story.wording.methods_text import (
     PAPER,
     classifier_words,
     edge_words,
+    excluded_words,
 )
 from denseflip.story.wording.naming import join_words, members_of
 
@@ -35,13 +37,14 @@ _CORRECTIONS = {
 _LISTED = 5  # region pairs in the paragraph
 
 
-def methods_text(cohort: Cohort, version: str, description: str = "") -> str:
+def methods_text(cohort: Cohort, version: str, description: str = "", dataset: Any = None) -> str:
     """The methods of a cohort in a paragraph, with its references.
 
-    The description of the data set may say how edges were made.
+    The description of the data set may say how edges were made, and the data set how many graphs
+    were excluded.
     """
     references = [PAPER]
-    parts = [*_data(cohort, description), *_classifier(cohort)]
+    parts = [*_data(cohort, description), *excluded_words(dataset), *_classifier(cohort)]
     if cohort.observed.explained:
         parts += _search(cohort, version, references)
         parts += _test(cohort, references)
@@ -71,7 +74,7 @@ def _data(cohort: Cohort, description: str) -> Iterator[str]:
 def _classifier(cohort: Cohort) -> Iterator[str]:
     if cohort.evaluation is not None:
         yield from classifier_words(cohort.evaluation, final=False)
-    yield accuracy_words(cohort)
+    yield accuracy_words(cohort, prose=True)
 
 
 def _search(cohort: Cohort, version: str, references: list[str]) -> Iterator[str]:
@@ -119,7 +122,7 @@ def _test(cohort: Cohort, references: list[str]) -> Iterator[str]:
     yield f"{p_value_words(cohort).removesuffix('.')} [{len(references)}]."
     yield (
         f"The significance level is {cohort.level:g}; the smallest possible p-value"
-        f"{' before correction' if cohort.correction == 'bh' else ''} is {cohort.smallest_p:.2g}."
+        f"{' before correction' if cohort.correction == 'bh' else ''} is {cohort.smallest_p:.3g}."
     )
     if cohort.settings.confounds:
         yield confound_words(cohort)
@@ -138,6 +141,8 @@ def _test(cohort: Cohort, references: list[str]) -> Iterator[str]:
         "The densities of the groups were compared by Student's t, with the same permutations and "
         "correction."
     )
+    if note := total_note(cohort.notes):
+        yield note
 
 
 def _shared(cohort: Cohort) -> Iterator[str]:
@@ -146,13 +151,16 @@ def _shared(cohort: Cohort) -> Iterator[str]:
     found = [change for change in cohort.shared if any(half.amounts for half in change.halves)]
     flips = join_words(
         [
-            f"{change.flipped} of {change.counted} correctly classified "
+            f"{change.flipped} of {change.counted} "
             f"{members_of(cohort.class_names[change.source], cohort.noun)}"
             for change in found
         ]
     )
+    right = "that the classifier is right about"
+    if cohort.refitted:
+        right = "that a classifier trained on the other half is right about"
     yield (
         f"A shared change of at most {cohort.settings.max_cells} region pairs was searched for on "
         f"one half of the {cohort.noun} and tested on the other, then with the halves swapped: "
-        f"{f'it flips {flips}' if found else 'none was found'}."
+        f"{f'it flips {flips} {right}' if found else 'none was found'}."
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from denseflip.story.wording.constraint_words import constraints_in_words
+from denseflip.story.wording.methods_text import verdict_words
 from denseflip.story.wording.naming import join_words, members_of
 
 if TYPE_CHECKING:
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
     from denseflip.cohort.shared import HalfChange, SharedChange
 
 _LISTED = 5  # cells named in a sentence
-
-
-MADE_UP = "Made-up data: the difference was built in."
 
 
 def place_words(name: str, units: str) -> str:
@@ -73,7 +71,7 @@ def statement(cohort: Cohort) -> Iterator[str]:
     yield from _beside(cohort)
 
 
-def accuracy_words(cohort: Cohort) -> str:
+def accuracy_words(cohort: Cohort, *, prose: bool = False) -> str:
     """The held-out accuracy of the classifier with its own p-value, if known."""
     if cohort.evaluation is None:
         return (
@@ -82,6 +80,8 @@ def accuracy_words(cohort: Cohort) -> str:
         )
     data = cohort.evaluation.dataset
     where = f" on {data}" if data == cohort.dataset else f", evaluated on {data}, not on this data"
+    if prose:
+        return verdict_words(f"{cohort.oracle}{where}", cohort.evaluation.verdict)
     return f"{cohort.oracle}{where}: {cohort.evaluation.verdict}"
 
 
@@ -94,14 +94,15 @@ def who_words(cohort: Cohort) -> str:
         if cohort.refitted
         else "with the given classifier, which may have been trained on them"
     )
-    whose = ""
-    if cohort.settings.group is not None:
-        whose, total = f"{cohort.settings.group} ", cohort.class_counts[cohort.settings.group]
-    chosen = " (these redraws also selected it)" if cohort.settings.method == "scan" else ""
+    whose = cohort.noun
+    if (group := cohort.settings.group) is not None:
+        whose, total = members_of(group, cohort.noun), cohort.class_counts[group]
+    chosen = " (the search chose it by these tests)" if cohort.settings.method == "scan" else ""
+    every = "each" if seen.told == seen.right else seen.told
     return (
-        f"{seen.explained} of {total} {whose}{cohort.noun} were explained, {by}; {seen.right} are "
-        f"classified correctly. For {seen.told} of these a change was found that also flips the "
-        f"classifier with other {cohort.units} in the same places{chosen}."
+        f"{seen.explained} of {total} {whose} were explained, {by}. It is right about {seen.right} "
+        f"of them. For {every} of these, a change was found that also "
+        f"flips the classifier with other {cohort.units} in the same places{chosen}."
     )
 
 
@@ -180,10 +181,10 @@ def differing_words(cohort: Cohort) -> str:
 def _named(cohort: Cohort, row: CellRow) -> str:
     spoken = cohort.class_names[cohort.spoken]
     kind = "family-wise" if cohort.correction == "max" else "false discovery rate"
-    least = f"smallest possible p {cohort.smallest_p:.2g}"
+    least = f"smallest possible p {cohort.smallest_p:.3g}"
     if cohort.correction == "bh" and cohort.smallest_p is not None:
         alone = min(1.0, 2 * len(cohort.cell_names) * cohort.smallest_p)
-        least = f"smallest possible p for a single region pair {alone:.2g}"
+        least = f"smallest possible p for a single region pair {alone:.3g}"
     return (
         f"In {row.patients} of {cohort.observed.explained} {cohort.noun} the decision depends on "
         f"{place_words(row.name, cohort.units)}: {row.direction} of them move the answer "
@@ -216,7 +217,7 @@ def _nothing(cohort: Cohort) -> str:
         if alone > cohort.level:
             text += (
                 ", too few to name a single region pair: its adjusted p cannot be below "
-                f"{alone:.2g}"
+                f"{alone:.3g}"
             )
     if cohort.rows:
         top = cohort.rows[0]
@@ -252,30 +253,37 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
             f"No shared change of at most {cohort.settings.max_cells} region pairs that flips "
             f"{members_of(source, cohort.noun)}{required} was found."
         )
-    changes = [change_words(cohort, half) for half in change.halves if half.amounts]
-    changes = list(dict.fromkeys(changes))
-    chosen = (
-        changes[0]
-        if len(changes) == 1
-        else f"{changes[0]} (from one half) or {changes[1]} (from the other)"
-    )
-    for half in change.halves:
-        if not half.amounts and half.of:
-            chosen += " (from one half; on the other half no change was found)"
-        elif not half.amounts:
-            chosen += f" (from one half; the other half's classifier labels none of it {source})"
     low, high = change.interval
     seen = (
         "used neither to choose the change nor to train the classifier"
         if change.unseen
         else "not used to choose the change, but possibly to train the classifier"
     )
+    right = "that the classifier is right about"
+    if cohort.refitted:
+        right = "that a classifier trained on the other half is right about"
     return (
-        f"One shared change, {chosen}, flips {change.flipped} of the {change.counted} correctly "
-        f"classified {members_of(source, cohort.noun)} (95 % confidence interval {100 * low:.0f} "
-        f"to {100 * high:.0f} %; {seen}). {_shared_range(change)}It was chosen on one half of the "
-        f"{cohort.noun} and tested on the other, then with the halves swapped."
+        f"One shared change was chosen on one half of the {cohort.noun} and tested on the other, "
+        f"then with the halves swapped. It flips {change.flipped} of the {change.counted} "
+        f"{members_of(source, cohort.noun)} {right} (95 % confidence interval {100 * low:.0f} to "
+        f"{100 * high:.0f} %; {seen}). {_chosen(cohort, change)} {_shared_range(change)}".rstrip()
     )
+
+
+def _chosen(cohort: Cohort, change: SharedChange) -> str:
+    """The change of each half in a sentence."""
+    changes = [change_words(cohort, half) for half in change.halves if half.amounts]
+    changes = list(dict.fromkeys(changes))
+    if len(changes) > 1:
+        return f"The change is {changes[0]} (from one half), or {changes[1]} (from the other)."
+    chosen = changes[0]
+    for half in change.halves:
+        if not half.amounts and half.of:
+            chosen += " (from one half; on the other half no change was found)"
+        elif not half.amounts:
+            source = cohort.class_names[change.source]
+            chosen += f" (from one half; the other half's classifier labels none of it {source})"
+    return f"The change is {chosen}."
 
 
 def halves_words(cohort: Cohort) -> str:
@@ -284,12 +292,12 @@ def halves_words(cohort: Cohort) -> str:
     for change in cohort.shared:
         chosen = [frozenset(half.amounts) for half in change.halves if half.amounts]
         if len(set(chosen)) > 1 or 0 < len(chosen) < len(change.halves):
-            sources.append(cohort.class_names[change.source])
+            sources.append(members_of(cohort.class_names[change.source], cohort.noun))
     if not sources:
         return ""
-    of = " and of ".join(sources)
+    of = " and ".join(sources)
     return (
-        f"The two halves of the {cohort.noun} lead to different shared changes of {of}: do not "
+        f"The two halves of the {cohort.noun} lead to different shared changes for {of}: do not "
         "read either of them as a property of the group."
     )
 
@@ -306,24 +314,38 @@ def _shared_range(change: SharedChange) -> str:
         none = f"o shared change in range was found{where}"
         text = f"{text}: n{none}" if text else f"N{none}"
     if change.limited:
-        few = f"{change.limited} of them have" if change.limited > 1 else "one of them has"
-        text += f"; {few} less of the change, as much as the range or the graph allows"
-    return f"{text}. " if text else ""
+        many = "all" if change.limited == change.flipped > 1 else f"{change.limited}"
+        part = (
+            f"In {many} of them, only a part of it was made: the range or the graph allows no more"
+        )
+        text = f"{text}. {part}" if text else part
+    return f"{text}." if text else ""
 
 
 def change_words(cohort: Cohort, half: HalfChange) -> str:
     """Describe a change: ``36 more connections between A and B``."""
-    typical = " typical of the other class" if half.reading == "typical" else ""
     parts = []
     for cell, amount in half.amounts.items():
         direction = "more" if amount > 0 else "fewer"
         units = f"{direction} {cohort.units}"
-        parts.append(f"{abs(amount):,} {place_words(cohort.cell_names[cell], units)}{typical}")
-    text = " and ".join(parts)
+        parts.append(f"{abs(amount):,} {place_words(cohort.cell_names[cell], units)}")
+    text = join_words(parts)
+    comma = ""
+    if half.reading == "typical":
+        comma, every = (",", ", all") if len(parts) > 1 else ("", "")
+        text += f"{every} typical of the other class"
     net = sum(half.amounts.values())
     if half.balanced and net:
-        text += f" and as many {'fewer' if net > 0 else 'more'} elsewhere in the {cohort.whole}"
+        direction = "fewer" if net > 0 else "more"
+        text += f"{comma} and as many {direction} elsewhere in the {cohort.whole}"
     return text
+
+
+def _others_words(n: int) -> str:
+    """How many region pairs are not listed, and where they are; empty if there are none."""
+    if n < 1:
+        return ""
+    return f"; and {'one other pair' if n == 1 else f'{n} other pairs'} (in cells.tsv)"
 
 
 def _beside(cohort: Cohort) -> Iterator[str]:
@@ -336,7 +358,7 @@ def _beside(cohort: Cohort) -> Iterator[str]:
                 f"{row.p_difference:.3g})"
                 for row in clear[:3]
             )
-            rest = f"; {len(clear) - 3} others" if len(clear) > 3 else ""
+            rest = _others_words(len(clear) - 3)
             yield f"The densities of the groups differ significantly in {listed}{rest}."
         else:
             yield "The densities of the groups differ significantly in no region pair."

@@ -162,7 +162,7 @@ class Dataset:
                 f"Data set {self.name!r}: graphs must be Graphs; got {shown(odd[0])}. Convert "
                 "arrays, networkx graphs and PyG Data objects first, with "
                 "denseflip.graph.as_graph: [as_graph(g) for g in graphs]. Node features (x) are "
-                "not part of a Graph; they are given to the classifier."
+                "given to the classifier."
             )
             raise DatasetError(msg)
         if not self.graphs:

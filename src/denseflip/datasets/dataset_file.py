@@ -6,7 +6,7 @@ The format is NumPy's ``.npz``, read with ``allow_pickle=False``: no code in a f
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ _WEIGHTS = "weights"  # only in files of data sets with weights
 # Only in files of typed data sets: nodes per graph, the type of each node of each graph in turn,
 # and features of nodes, of edges and of edges that are added.
 _SIZES, _TYPES, _FEATURES = "sizes", "types", ("features", "edge_features", "new_edge")
+_X = "x"  # only if every graph was made from a PyG Data object with node features of one shape
 _WHAT = "a denseflip data set"
 _OTHERWISE = (
     "It is truncated, damaged or of another kind; `denseflip data import` reads matrices, edge "
@@ -82,6 +83,9 @@ def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) ->
         arrays[_WEIGHTS] = dataset.weights
     if dataset.is_typed:
         arrays |= _type_arrays(dataset)
+    rows = [g.x for g in dataset.graphs if g.x is not None]
+    if not dataset.is_typed and len(rows) == len(dataset.graphs) and _one_shape(rows):
+        arrays[_X] = np.stack(rows)
     with whole_file(target) as out:
         np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
     return target
@@ -111,7 +115,7 @@ def read_dataset(path: str | Path) -> Dataset:
             check_header(header, source, _WHAT, FORMAT, version, again)
             gaps, offsets, labels = (archive[name] for name in _ARRAYS[1:])
             weights = archive[_WEIGHTS] if _WEIGHTS in archive.files else None
-            more = (_SIZES, _TYPES, *_FEATURES)
+            more = (_SIZES, _TYPES, *_FEATURES, _X)
             typed = {name: archive[name] for name in more if name in archive.files}
         needed = 8.0 * gaps.size + float(PER_GRAPH) * offsets.size
         check_size(needed, f"{source}: its {max(0, offsets.size - 1)} graphs")
@@ -149,6 +153,11 @@ def _assemble(
         graphs = _typed_graphs(header["node_types"], gaps, cuts, typed)
     else:
         graphs = [_graph(gaps[a:b], n, i) for i, (a, b) in enumerate(cuts)]
+        if (x := typed.get(_X)) is not None:
+            if x.dtype != np.float32 or x.shape[:2] != (len(graphs), n):
+                msg = f"The array 'x' must hold {n} rows of numbers for each of the graphs."
+                raise DatasetError(msg)
+            graphs = [g.with_x(rows) for g, rows in zip(graphs, x, strict=True)]
     return Dataset(
         name=header["name"],
         graphs=tuple(graphs),
@@ -161,6 +170,10 @@ def _assemble(
         subjects=header.get("subjects", {}),
         weights=weights,
     )
+
+
+def _one_shape(arrays: Sequence[npt.NDArray[Any]]) -> bool:
+    return len({array.shape for array in arrays}) == 1
 
 
 def _type_arrays(dataset: Dataset) -> dict[str, npt.NDArray[Any]]:

@@ -20,7 +20,13 @@ from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.connectome import MEASURES, Keep, upper_triangles
 from denseflip.datasets.export import find_exported
 from denseflip.datasets.find_files import find_graphs, people_table
-from denseflip.datasets.import_job import INCOMPLETE, FolderImporter, Import, ReadOptions
+from denseflip.datasets.import_job import (
+    INCOMPLETE,
+    WARNING,
+    FolderImporter,
+    Import,
+    ReadOptions,
+)
 from denseflip.datasets.importers import folder_importer, kinds, read_files
 from denseflip.datasets.labels import choose_classes, class_order, join_spellings
 from denseflip.datasets.match_labels import GivenLabels
@@ -260,15 +266,18 @@ def import_folder(
 
 
 def import_warnings(dataset: Dataset) -> list[str]:
-    """Unusual properties of a data set that are not errors: graphs without edges."""
+    """What to check although it is no error: graphs without edges, nodes in an unknown order."""
+    report = dataset.attributes.get("import")
+    notes = report.get("notes", ()) if isinstance(report, Mapping) else ()
+    said = [note.removeprefix(WARNING) for note in notes if str(note).startswith(WARNING)]
     bare = [example.id for example in dataset if example.graph.n_edges == 0]
     if not bare:
-        return []
+        return said
     if len(bare) == len(dataset):
-        return [f"None of the {len(dataset)} graphs has an edge."]
+        return [*said, f"None of the {len(dataset)} graphs has an edge."]
     more = f" and {len(bare) - 20} more" if len(bare) > 20 else ""
     what = counted(len(bare), "graph has no edge", "graphs have no edge")
-    return [f"{what}: {', '.join(bare[:20])}{more}."]
+    return [*said, f"{what}: {', '.join(bare[:20])}{more}."]
 
 
 def import_report(dataset: Dataset) -> list[str]:

@@ -25,6 +25,7 @@ from denseflip.reading import Reading
 T = TypeVar("T")
 _NAMED = 5  # files named in a message
 DEFAULT_KEEP = Keep(percentile=90)
+WARNING = "Warning: "  # of a note about what could not be checked
 INCOMPLETE = "incomplete"  # the subjects that lack data for some nodes
 TABLES = (*TEXT, *BINARY)
 CIFTI = (".pconn.nii", ".ptseries.nii")

@@ -20,6 +20,7 @@ from denseflip.datasets.graph_files import graph_of_matrix, is_binary
 from denseflip.datasets.import_job import (
     DEFAULT_KEEP,
     PATTERNS,
+    WARNING,
     FileImporter,
     Import,
     Look,
@@ -110,6 +111,14 @@ def are_counted(names: Iterable[str]) -> bool:
     return listed in ([str(i) for i in range(n)], [str(i + 1) for i in range(n)])
 
 
+def _unchecked(why: str, what: str = "the node table") -> str:
+    """The warning that the order of the columns could not be compared with the node names."""
+    return (
+        f"{WARNING}{why}; columns are read in the order of {what}. Check this: another order "
+        "would go unnoticed and put connections in the wrong regions."
+    )
+
+
 def match_tables(
     job: Import, tables: Mapping[str, NumberTable], paths: Mapping[str, Path], *, series: bool
 ) -> dict[str, NumberTable]:
@@ -124,14 +133,12 @@ def match_tables(
         if headed and options.nodes is not None:
             job.notes.append("Columns are read in the order of the node table, as requested.")
         elif options.nodes is not None:
-            job.notes.append("The files name no nodes; columns are in the order of the node table.")
+            job.notes.append(_unchecked("The files name no nodes"))
         return {k: replace(t, columns=None, rows=None) for k, t in tables.items()}
     if options.nodes is not None:
         names, what = options.nodes.names, "the node table"
         if all(map(are_counted, headed.values())) and not are_counted(names):
-            job.notes.append(
-                "The headers are only numbers; columns are read in the order of the node table."
-            )
+            job.notes.append(_unchecked("The headers are only numbers"))
             return {k: replace(t, columns=None, rows=None) for k, t in tables.items()}
     else:
         first = next(iter(headed))
@@ -145,10 +152,9 @@ def match_tables(
             options.nodes = Nodes(names, coordinates=point)
     bare = [paths[k].name for k in tables if k not in headed]
     if bare:
-        job.notes.append(
-            f"{counted(len(bare), 'file has', 'files have')} no header; read in the order of "
-            f"{what}: {', '.join(bare[:5])}{' …' if len(bare) > 5 else ''}."
-        )
+        listed = f"{', '.join(bare[:5])}{' …' if len(bare) > 5 else ''}"
+        have = counted(len(bare), "file has", "files have")
+        job.notes.append(_unchecked(f"{have} no header ({listed})", what.removeprefix("that of ")))
 
     def aligned(key: str, path: Path) -> NumberTable:
         return in_order(tables[key], names, path.name, what, series=series)

@@ -80,7 +80,7 @@ def _network(short: str) -> str:
 
 def with_sides(nodes: Nodes) -> Nodes:
     """Add a taxonomy ``hemisphere``, if the names of most nodes include a side."""
-    if any(x in nodes.regions for x in ("hemisphere", "hemi", "side")):
+    if any(name.lower() in ("hemisphere", "hemi", "side") for name in nodes.regions):
         return nodes
     sides = []
     for name in nodes.names:

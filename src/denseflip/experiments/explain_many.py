@@ -34,13 +34,15 @@ from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.explain import constraints_for
 from denseflip.search.methods.registry import method_for
 from denseflip.story.story import Story
+from denseflip.story.wording.difference import smallest_effect
 from denseflip.workflow.explain_and_describe import check_request
 from denseflip.workflow.subject import Subject, position_of
 
 COLUMNS = (  # of the table
     *("id", "class", "before", "correct", "after", "status", "cells", "edits", "added", "removed"),
     *("relative_distance", "calls", "true_as_read", "as_read", "badge", "language"),
-    *("sentence", "failure"),
+    *("refits_agreeing", "refits_holding", "stability", "confidence_before", "confidence_after"),
+    *("smallest_effect", "sentence", "failure"),
 )
 
 
@@ -182,6 +184,7 @@ def explanation_row(one: Explained) -> tuple[Any, ...]:
         "correct": story.correct,
         "status": str(result.status),
         "calls": result.calls,
+        "confidence_before": result.confidence_before,
         "sentence": story.statement,
     }
     if result.found:
@@ -196,7 +199,12 @@ def explanation_row(one: Explained) -> tuple[Any, ...]:
             "as_read": None if test is None else test.share,
             "badge": story.badge.text,
             "language": story.language,
+            "confidence_after": result.confidence_after,
+            "smallest_effect": smallest_effect(story.reference),
         }
+        if (seen := story.stability) is not None and seen.refits:
+            cells |= {"refits_agreeing": seen.agreeing, "refits_holding": seen.holds}
+            cells["stability"] = seen.share
     return tuple(map(cells.get, COLUMNS))
 
 

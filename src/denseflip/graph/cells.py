@@ -8,7 +8,7 @@ charts use these counts.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,6 +27,7 @@ Floats = npt.NDArray[np.float64]
 Content = Graph | Edits | Codes | Iterable[Pair]  # what can be counted by cell
 
 _TABLE_REGIONS = 512  # up to here cell numbers are in a lookup table, beyond it computed
+_TABLE_NODES = 512  # up to here the cell number of every pair is in a lookup table
 _ALL_SETS = 18  # up to this many regions, all sets are compared
 _TRIED_SETS = 200_000  # beyond that, the number of sets tried before regions are dropped greedily
 
@@ -82,6 +83,13 @@ class Cells:
         """The number of a cell; its two regions may be in either order."""
         a, b = min(cell), max(cell)
         return a * (2 * self.n_regions - a - 1) // 2 + b
+
+    def marked(self, cells: Sequence[Cell]) -> npt.NDArray[np.bool_]:
+        """Which cells are among these, by cell."""
+        out = np.zeros(len(self), dtype=bool)
+        a, b = np.array(cells, dtype=np.int64).reshape(-1, 2).T
+        out[self._number(a, b)] = True
+        return out
 
     def at(self, numbers: Iterable[int] | Ints) -> tuple[Cell, ...]:
         """The cells with these numbers: the inverse of `number`."""
@@ -146,6 +154,8 @@ class Cells:
     def numbers(self, content: Content) -> Ints:
         """The number of the cell of each pair, in the order given."""
         codes, n = self.codes(content), max(self.n_nodes, 1)
+        if n <= _TABLE_NODES:
+            return np.asarray(self._by_code[codes])
         u = codes // n  # with the difference below, faster than np.divmod
         a, b = self.taxonomy.array[u], self.taxonomy.array[codes - u * n]
         if self.n_regions <= _TABLE_REGIONS:
@@ -163,7 +173,7 @@ class Cells:
 
     def square(self, values: npt.NDArray[np.int64]) -> Ints:
         """Values by cell as a symmetric region × region matrix."""
-        a, b = np.triu_indices(self.n_regions)
+        a, b = self._upper
         out = np.empty((self.n_regions, self.n_regions), dtype=values.dtype)
         out[a, b] = out[b, a] = values
         return out
@@ -214,6 +224,16 @@ class Cells:
         return {cells[i]: groups[i] for i in order.tolist()}
 
     # ---- helpers --------------------------------------------------------------------------
+
+    @cached_property
+    def _by_code(self) -> Ints:
+        regions = self.taxonomy.array
+        return self._table.take(regions[:, None] * self.n_regions + regions).ravel()
+
+    @cached_property
+    def _upper(self) -> tuple[Ints, Ints]:
+        a, b = np.triu_indices(self.n_regions)
+        return a, b
 
     @cached_property
     def _table(self) -> Ints:

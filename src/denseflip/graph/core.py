@@ -23,6 +23,7 @@ from denseflip.graph.pairs import (
     encode_pairs,
     key_of,
     odd_ones,
+    read_only,
     sealed,
     toggled,
 )
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from denseflip.graph.node_types import NodeTypes
 
 Names = tuple[Any, ...] | None
+X = npt.NDArray[Any] | None
+_GIVEN = ("_n", "_names", "_types", "_x", "_root", "_line", "_far")
+_ON_DEMAND = ("_codes", "_pairs", "_key", "_digest", "_fresh", "_difference")
 _SIBLINGS = 32  # up to this many flips are compared as sets
 _NEAR = 1024  # a copy may always have this many flips relative to its root
 _NOTHING: Codes = sealed(np.empty(0, dtype=np.int64))
@@ -63,25 +67,12 @@ class Graph:
     # A root has its codes from the start. A copy has a parent and the pairs flipped since, and the
     # root at the end of that line. Slots that are empty are filled when somebody asks, by any
     # thread: what belongs together is one slot, and a root is never exchanged for another.
-    __slots__ = (
-        "__weakref__",
-        "_codes",
-        "_difference",
-        "_digest",
-        "_far",
-        "_fresh",
-        "_key",
-        "_line",
-        "_n",
-        "_names",
-        "_pairs",
-        "_root",
-        "_types",
-    )
+    __slots__ = ("__weakref__", *_GIVEN, *_ON_DEMAND)
 
     _n: int
     _names: Names  # of a root; its copies have the same
     _types: NodeTypes | None  # likewise
+    _x: X  # likewise
     _codes: Codes
     _root: Graph
     _line: tuple[Graph, tuple[int, ...] | Codes] | None  # the parent, and what was flipped since
@@ -99,6 +90,7 @@ class Graph:
         _set_n(self, n_nodes)
         _set_names(self, names)
         _set_types(self, types)
+        _set_x(self, None)
         _set_codes(self, sealed(codes))
         _set_root(self, self)
         _set_line(self, None)
@@ -203,7 +195,8 @@ class Graph:
         from denseflip.graph import convert
 
         given = None if names is None else convert.check_names(names, self._n)
-        return self if given == self.names else Graph(self._n, self.codes, given, self.types)
+        other = given != self.names
+        return Graph(self._n, self.codes, given, self.types).with_x(self.x) if other else self
 
     @property
     def types(self) -> NodeTypes | None:
@@ -212,7 +205,18 @@ class Graph:
 
     def typed(self, types: NodeTypes) -> Graph:
         """The same graph with types for its nodes; two graphs of other types are not equal."""
-        return Graph(self._n, self.codes, self.names, types.check_fits(self._n))
+        return Graph(self._n, self.codes, self.names, types.check_fits(self._n)).with_x(self.x)
+
+    @property
+    def x(self) -> X:
+        """Node features of the PyG ``Data`` that it was made from; equality ignores them."""
+        return self._root._x
+
+    def with_x(self, x: X) -> Graph:
+        """The same graph with node features, one row per node; None for none."""
+        copy = Graph(self._n, self.codes, self.names, self.types)
+        _set_x(copy, x if x is None else read_only(x))
+        return copy
 
     @property
     def n_edges(self) -> int:
@@ -398,7 +402,7 @@ class Graph:
         try:
             return self._fresh
         except AttributeError:
-            fresh = Graph(self._n, self.codes, self.names, self.types)
+            fresh = self.with_x(self.x)
             _set_key(fresh, self.key)
             _set_fresh(self, fresh)
             return fresh
@@ -480,20 +484,17 @@ class Graph:
         return convert.to_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self._n, self.codes.copy(), self.names, self.types))
+        plain = (type(self), (self._n, self.codes.copy(), self.names, self.types))
+        return plain if self.x is None else (Graph.with_x, (self.with_x(None), self.x))
 
 
-# The setter of a slot bypasses `__setattr__`, which makes the graph immutable.
 _new = object.__new__
-_set_n = Graph.__dict__["_n"].__set__
-_set_names = Graph.__dict__["_names"].__set__
-_set_types = Graph.__dict__["_types"].__set__
-_set_codes = Graph.__dict__["_codes"].__set__
-_set_root = Graph.__dict__["_root"].__set__
-_set_line = Graph.__dict__["_line"].__set__
-_set_far = Graph.__dict__["_far"].__set__
-_set_fresh = Graph.__dict__["_fresh"].__set__
-_set_difference = Graph.__dict__["_difference"].__set__
-_set_key = Graph.__dict__["_key"].__set__
-_set_digest = Graph.__dict__["_digest"].__set__
-_set_pairs = Graph.__dict__["_pairs"].__set__
+
+
+def _setters(*slots: str) -> Any:
+    """Setters that bypass `__setattr__`, which makes the graph immutable."""
+    return (Graph.__dict__[slot].__set__ for slot in slots)
+
+
+_set_n, _set_names, _set_types, _set_x, _set_root, _set_line, _set_far = _setters(*_GIVEN)
+_set_codes, _set_pairs, _set_key, _set_digest, _set_fresh, _set_difference = _setters(*_ON_DEMAND)

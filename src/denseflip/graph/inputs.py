@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from denseflip.checks import text_of
-from denseflip.errors import InvalidGraphError, InvalidNodesError, nearest
+from denseflip.errors import InvalidGraphError, InvalidNodesError, counted, nearest
 from denseflip.graph.core import Graph
 from denseflip.graph.nodes import Nodes
 
@@ -20,9 +21,9 @@ def as_graph(value: Any, *, source: str = "graph") -> Graph:
     """Convert a graph object of any supported type; raises with the supported types otherwise.
 
     Supported are a `Graph`, a networkx graph and a pandas DataFrame (with their names), a NumPy
-    array or nested lists, a SciPy sparse matrix, a torch tensor, and a PyG ``Data`` object. Weights
-    of a networkx graph are ignored, as networkx itself does; `ignored_weights` returns a note about
-    that.
+    array or nested lists, a SciPy sparse matrix, a torch tensor, and a PyG ``Data`` object, whose
+    node features the graph keeps (`Graph.x`). Weights of a networkx graph are ignored, as networkx
+    itself does; `ignored_weights` returns a note about that.
 
     Examples
     --------
@@ -52,7 +53,18 @@ def as_graph(value: Any, *, source: str = "graph") -> Graph:
             "or a PyG Data object; read_graph reads one from a file."
         )
         raise InvalidGraphError(msg)
+    if isinstance(value, (list, tuple)) and any(map(_is_graph_object, value)):
+        msg = (
+            f"{source}: a {type(value).__name__} of {counted(len(value), 'graph', 'graphs')}, and "
+            "one graph is needed. Pass its graphs one by one, or explain_many(dataset, oracle), "
+            "where dataset is Dataset(name, [as_graph(g) for g in graphs], labels, class_names)."
+        )
+        raise InvalidGraphError(msg)
     return Graph.from_adjacency(value, source=source)
+
+
+def _is_graph_object(value: Any) -> bool:
+    return isinstance(value, Graph) or hasattr(value, "edge_index") or is_networkx(value)
 
 
 def is_networkx(value: Any) -> bool:
@@ -111,7 +123,7 @@ def _from_frame(frame: Any, source: str) -> Graph:
 
 
 def _from_pyg(data: Any, source: str) -> Graph:
-    """A PyG graph: every pair of `edge_index`, listed once or in both directions."""
+    """A PyG graph, with its node features; `edge_index` must list both directions of each edge."""
     if getattr(data, "edge_index", None) is None:
         msg = f"{source}: the PyG Data object has no edge_index, so its edges are unknown."
         raise InvalidGraphError(msg)
@@ -119,7 +131,7 @@ def _from_pyg(data: Any, source: str) -> Graph:
     if several > 1:
         msg = (
             f"{source}: a PyG Batch of {several} graphs, and one graph is needed. Pass its graphs "
-            "one by one (batch.to_data_list())."
+            "one by one (batch.to_data_list()), or all with explain_many."
         )
         raise InvalidGraphError(msg)
     pairs = np.asarray(data.edge_index.detach().cpu()).T
@@ -134,16 +146,34 @@ def _from_pyg(data: Any, source: str) -> Graph:
     if len(directed) < len(pairs):
         msg = f"{source}: edge_index of the PyG Data object lists an edge twice. Coalesce it first."
         raise InvalidGraphError(msg)
-    both = {(v, u) for u, v in directed}
-    if directed != both and directed & both:
+    one_way = sum((v, u) not in directed for u, v in directed)
+    if one_way:
         msg = (
-            f"{source}: edge_index of the PyG Data object holds some edges in both directions and "
-            "some in one. denseflip uses undirected graphs: see "
-            "torch_geometric.utils.to_undirected."
+            f"{source}: edge_index of the PyG Data object lists {one_way:,} of its "
+            f"{len(directed):,} edges in one direction only. denseflip uses undirected graphs and "
+            "gives the network both directions of every edge, so its labels could be others than "
+            "those for this edge_index. If the network was trained with both, pass "
+            "torch_geometric.utils.to_undirected(data.edge_index)."
         )
         raise InvalidGraphError(msg)
-    edges = {(min(u, v), max(u, v)) for u, v in directed}
-    return Graph.from_edges(int(data.num_nodes), sorted(edges), source=source)
+    n = int(data.num_nodes)
+    graph = Graph.from_edges(n, sorted((u, v) for u, v in directed if u <= v), source=source)
+    x = getattr(data, "x", None)
+    return graph.with_x(_rows(x, n, source)) if hasattr(x, "detach") else graph
+
+
+def _rows(x: Any, n_nodes: int, source: str) -> npt.NDArray[Any]:
+    """The node features of a PyG graph as a read-only array."""
+    for plain in ("to_dense", "float"):  # sparse; half precision
+        x = getattr(x, plain)() if hasattr(x, plain) else x
+    rows: npt.NDArray[Any] = np.asarray(x.detach().cpu()).astype(np.float32)
+    if not rows.ndim or len(rows) != n_nodes:
+        msg = (
+            f"{source}: x of the PyG Data object has the shape {rows.shape}, but the graph has "
+            f"{n_nodes} nodes. It must have one row per node."
+        )
+        raise InvalidGraphError(msg)
+    return rows
 
 
 def match_graph(graph: Graph, names: tuple[Any, ...], *, what: str = "graph") -> Graph:
@@ -161,7 +191,9 @@ def match_graph(graph: Graph, names: tuple[Any, ...], *, what: str = "graph") ->
     place = {name: i for i, name in enumerate(names)}
     number = [place[name] for name in own]
     edges = [(number[u], number[v]) for u, v in graph.edges()]
-    return Graph.from_edges(graph.n_nodes, edges).named(names)
+    ordered = Graph.from_edges(graph.n_nodes, edges)
+    x = None if graph.x is None else graph.x[np.argsort(number)]
+    return ordered.with_x(x).named(names)
 
 
 def match_nodes(graph: Graph, nodes: Nodes | None) -> Nodes | None:

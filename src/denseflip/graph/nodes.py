@@ -325,6 +325,8 @@ class Nodes(Serialisable, named="a node table", partial=True):
     def taxonomy(self, name: str | None = None) -> Taxonomy:
         """The named taxonomy, the default one, or two crossed (``"lobe*hemisphere"``).
 
+        Upper and lower case count only if two names differ in nothing else.
+
         Raises
         ------
         MissingInputError
@@ -339,13 +341,15 @@ class Nodes(Serialisable, named="a node table", partial=True):
             )
             raise MissingInputError(msg, parameter="nodes")
         name = name or self.taxonomies[0]
-        columns = []
+        parts = []
         for part in name.split(CROSS):
-            if part not in self.regions:
+            alike = [known for known in self.regions if known.lower() == part.lower()]
+            if part not in self.regions and len(alike) != 1:
                 raise UnknownNameError(
                     "taxonomy", part, self.regions, aliases=_WORDS, parameter="regions"
                 )
-            columns.append(self.regions[part])
+            parts.append(part if part in self.regions else alike[0])
+        name, columns = CROSS.join(parts), [self.regions[part] for part in parts]
         crossed = list(zip(*columns, strict=True))
         labels = [" ".join(parts) for parts in crossed]
         if len(set(labels)) < len(set(crossed)):  # "a b" with "c" is not "a" with "b c"

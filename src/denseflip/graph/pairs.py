@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +117,13 @@ def sealed(codes: Codes) -> Codes:
     if type(owner) is bytes and codes.dtype == np.int64:
         return codes
     return np.frombuffer(codes.astype(np.int64, copy=False).tobytes(), dtype=np.int64)
+
+
+def read_only(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view of an array that cannot be written to."""
+    view = rows.view()
+    view.flags.writeable = False
+    return view
 
 
 def odd_ones(codes: Codes) -> Codes:

@@ -26,7 +26,7 @@ def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
     if taxonomy.name == NODE_TAXONOMY:
         names = [_sided(name) for name in taxonomy.regions]
         return tuple(names) if len(set(names)) == len(names) else taxonomy.regions
-    if parts[-1] not in SIDE_TAXONOMIES:
+    if parts[-1].lower() not in SIDE_TAXONOMIES:
         return taxonomy.regions
     names = []
     for region in taxonomy.regions:

@@ -18,7 +18,7 @@ from denseflip.graph.pairs import count_each
 from denseflip.oracles.adapt import CallableOracle
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle, clean_label
-from denseflip.oracles.tensors import check_own_rows, own_rows
+from denseflip.oracles.tensors import check_own_rows
 
 _WEIGHTED = "The edges of {} of {} background graphs have weights, which were ignored."
 
@@ -37,7 +37,6 @@ class Background:
     graphs : the graphs.
     truth : the true label of each graph, if known: of a data set, or as passed.
     note : what was ignored in the conversion, for the notes of a result; else empty.
-    own_rows : for each graph the x of a PyG ``Data`` object, None for other graphs.
     """
 
     def __init__(
@@ -52,7 +51,6 @@ class Background:
         given = list(graphs)
         weighted = sum(ignored_weights(g) is not None for g in given)
         self.note = "" if not weighted else _WEIGHTED.format(weighted, len(given))
-        self.own_rows = tuple(own_rows(g) for g in given)
         self.graphs: tuple[Graph, ...] = tuple(
             as_graph(g, source=f"background: entry {i}") for i, g in enumerate(given)
         )
@@ -72,6 +70,7 @@ class Background:
             msg = f"background: {len(self.graphs)} graphs but {len(self.truth)} true labels."
             raise InvalidParameterError(msg, parameter="background")
         self._known: tuple[Oracle, list[Label]] | None = None
+        self._checked: Oracle | None = None  # the last oracle of `check_rows`
         self._frequencies: dict[tuple[int, ...], Frequencies] = {}
         self._contrasts: dict[tuple[tuple[int, ...], tuple[int, ...]], Contrast] = {}
 
@@ -111,13 +110,15 @@ class Background:
             return self
         matched = (match_graph(g, names, what="background") for g in self.graphs)
         ordered = Background(matched, self.truth, self._class_names)
-        ordered.note, ordered.own_rows = self.note, self.own_rows
+        ordered.note, ordered._checked = self.note, self._checked
         return ordered
 
     def check_rows(self, oracle: Oracle) -> Background:
         """Return this background, or raise if an oracle would ignore the x of a PyG graph."""
-        for i, (rows, graph) in enumerate(zip(self.own_rows, self.graphs, strict=True)):
-            check_own_rows(rows, graph, oracle, f"background graph {i}")
+        if self._checked is not oracle:
+            for i, graph in enumerate(self.graphs):
+                check_own_rows(graph, oracle, f"background graph {i}")
+            self._checked = oracle
         return self
 
     def __len__(self) -> int:
@@ -183,7 +184,7 @@ class Background:
         return self._frequencies[key]
 
 
-_TABLE_CODES = 1 << 18  # up to 512 nodes counts are looked up in a table, beyond it bisected
+_TABLE = 1 << 18  # up to this many codes, as of 512 nodes, frequencies are in a lookup table
 _KEPT = 16  # contrasts and frequencies kept: all pairs of classes of one oracle, and some more
 
 
@@ -249,21 +250,21 @@ class Frequencies:
 
     def at(self, codes: Codes) -> npt.NDArray[np.float64]:
         """The share of the graphs that join each of these pairs."""
-        if codes is self.codes or self._table is None:
-            counts = values_at(codes, self.codes, self.counts)
-        else:
-            counts = self._table[np.minimum(codes, len(self._table) - 1)]
-        shares: npt.NDArray[np.float64] = counts / max(self.n_graphs, 1)
-        return shares
+        if self._table is not None:
+            return np.asarray(self._table[np.minimum(codes, len(self._table) - 1)])
+        return np.asarray(self._shares(values_at(codes, self.codes, self.counts)))
+
+    def _shares(self, counts: Codes) -> npt.NDArray[np.float64]:
+        return np.asarray(counts / max(self.n_graphs, 1))
 
     @cached_property
-    def _table(self) -> Codes | None:
-        """The counts by code, and a 0 for all larger codes; None if it would be large."""
-        size = int(self.codes[-1]) + 2 if len(self.codes) else 1
-        if size > _TABLE_CODES:
+    def _table(self) -> npt.NDArray[np.float64] | None:
+        """The share of each pair by its code, and 0 at the end; None for large graphs."""
+        size = int(self.codes[-1]) + 1 if len(self.codes) else 0
+        if size > _TABLE:
             return None
-        table = np.zeros(size, dtype=np.int64)
-        table[self.codes] = self.counts
+        table = np.zeros(size + 1)
+        table[self.codes] = self._shares(self.counts)
         return table
 
 

@@ -117,6 +117,7 @@ class FixedFeatures:
         if len(self.rows) != graph.n_nodes:
             msg = f"features has {len(self.rows)} rows, but the graph has {graph.n_nodes} nodes."
             raise InvalidGraphError(msg)
+        check_x(graph.x, self.rows, "a graph")
         return self.rows
 
 
@@ -160,26 +161,27 @@ def node_features(features: Any) -> NodeFeatures | None:
     return FixedFeatures(features)
 
 
-def own_rows(value: Any) -> Array | None:
-    """The node features (x) of a PyG ``Data`` object as an array; None for any other graph."""
-    x: Any = getattr(value, "x", None) if hasattr(value, "edge_index") else None
-    return np.asarray(x.detach().cpu()) if hasattr(x, "detach") else None
-
-
-def check_own_rows(rows: Array | None, graph: Graph, oracle: Any, what: str) -> None:
-    """Raise if a graph has node features (x) and the network would receive others."""
+def check_own_rows(graph: Graph, oracle: Any, what: str) -> None:
+    """Raise if a graph has node features (`Graph.x`) and the network would receive others."""
     rows_of: Callable[[Graph], Array | None] | None = getattr(oracle, "rows_of", None)
-    if rows is None or rows_of is None or (used := rows_of(graph)) is None:
+    if graph.x is not None and rows_of is not None:
+        check_x(graph.x, rows_of(graph.root), what)  # x is that of the graph before any edit
+
+
+def check_x(x: Array | None, used: Array | None, what: str) -> None:
+    """Raise if a graph has node features and a network receives others; None for no features."""
+    if x is None or used is None or np.array_equal(x, used):
         return
-    if rows.shape == used.shape and np.allclose(rows, used, rtol=1e-4, atol=1e-5):
+    if x.shape == used.shape and np.allclose(x, used, rtol=1e-4, atol=1e-5):
         return
-    how = f"shape {rows.shape}, not {used.shape}" if rows.shape != used.shape else "other values"
+    how = f"shape {x.shape}, not {used.shape}" if x.shape != used.shape else "other values"
     msg = (
         f"The node features of {what} (x, {how}) are not those that the classifier was given, so "
         "its labels would not be those of the network. If x depends on the edges, name how it is "
         "computed: features='degree', for example, or a function of the adjacency array. Else give "
         "the classifier those of the graph that you explain: as_oracle(model, features=data.x), "
-        "one for each graph. A background of Data objects must have the same x, or none."
+        "one for each graph, and call explain for each, without a background of graphs with "
+        "another x."
     )
     raise InvalidParameterError(msg, parameter="features")
 

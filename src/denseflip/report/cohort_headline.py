@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from denseflip.cohort.words import MADE_UP, differing_words, p_value_words, place_words
+from denseflip.cohort.data_notes import MADE_UP
+from denseflip.cohort.words import differing_words, p_value_words, place_words
 from denseflip.report.facts import Chip
 from denseflip.story.wording.badge import accuracy_words, judged_better
 

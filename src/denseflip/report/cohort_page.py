@@ -173,7 +173,7 @@ def _cell_table(cohort: Cohort) -> TableContext:
     if cohort.permutations:
         notes += (
             "Both p-values are corrected as said above; smallest possible value "
-            f"{cohort.smallest_p:.2g}.",
+            f"{cohort.smallest_p:.3g}.",
         )
     return TableContext(
         "cells", "All region pairs that a decision depends on", columns, rows, notes
@@ -245,4 +245,4 @@ def _usual(usual: Usual) -> str:
 
 
 def _p(p: float | None) -> str:
-    return "–" if p is None else f"{p:.3f}"
+    return "–" if p is None else f"{p:.3g}"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from denseflip._version import __version__
 from denseflip.classifiers.evaluation import Confounding
-from denseflip.report.front import language_words
+from denseflip.report.front import language_words, warning_of
 from denseflip.report.html import Fact
 from denseflip.report.scene import status_words
 from denseflip.story.wording.badge import TRUE, distrust_words, judged_better
-from denseflip.story.wording.marks import marks_of_story, range_warning, retrained_words
+from denseflip.story.wording.marks import marks_of_story, retrained_words
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -288,7 +288,8 @@ def shown_marks(story: Story) -> tuple[Chip, ...]:
 
     That is a classifier that is not better than chance (`distrust_words`), and what follows from
     it: that a sentence which is not stable says nothing about the groups. Its mark then says only
-    what was counted. What it means to be out of range stands below the sentence.
+    what was counted. What it means to be out of range, or to be no group difference, stands below
+    the sentence.
     """
     marks = without_warning(marks_of(story), story)
     if not distrust_words(story.evaluation):
@@ -298,7 +299,7 @@ def shown_marks(story: Story) -> tuple[Chip, ...]:
 
 def without_warning(marks: tuple[Chip, ...], story: Story) -> tuple[Chip, ...]:
     """The marks without what the sentence on a page says itself (`Told.warning`)."""
-    said = range_warning(story)
+    said = warning_of(story)
     return tuple(replace(m, meaning="") if said and m.meaning == said else m for m in marks)
 
 

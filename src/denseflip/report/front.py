@@ -38,7 +38,8 @@ _DIVERSE = (
 class Told:
     """A sentence on a page: complete, or a lead and a list.
 
-    ``warning`` stands between them: what it means that the change is out of range.
+    ``warning`` stands between them: that the change is out of range, or no difference between the
+    groups.
     """
 
     lead: str
@@ -186,7 +187,12 @@ def told(story: Story, most: int = LISTED) -> Told:
     items = story.items
     if len(items) > most + 1:  # never leave out just one
         items = (*items[:most], f"… and {len(items) - most:,} more")
-    return Told(story.lead, items, range_warning(story))
+    return Told(story.lead, items, warning_of(story))
+
+
+def warning_of(story: Story) -> str:
+    """What the change is not: a graph that exists, or a difference between the groups."""
+    return range_warning(story) or story.doubt
 
 
 def language_words(story: Story) -> str:

@@ -49,6 +49,7 @@ class ManyRow:
     chip: Chip | None = None
     truth: str = ""
     sentence: Told = Told("")  # noqa: RUF009
+    doubt: str = ""
     strip: SmallStrip | None = None
     cells: str = ""
     edits: str = ""
@@ -132,11 +133,13 @@ def many_tiles(entries: Sequence[Any]) -> tuple[Fact, ...]:
     if found:
         true = sum(story.true_as_read for story in found)
         inside = sum(story.in_range is True for story in found)
+        doubted = sum(bool(story.doubt) for story in found)
         edits = statistics.median(story.result.distance for story in found)
         cells = statistics.median(len(story.claim.amounts) for story in found)
         tiles += [
             Fact("sentences that hold with other connections", f"{true:,} of {len(found):,}"),
             Fact("sentences in range", f"{inside:,} of {len(found):,}"),
+            *([Fact("in range, but no group difference", f"{doubted:,}")] if doubted else []),
             Fact("places named, median", f"{cells:g}"),
             Fact("edits, median", f"{edits:,.0f}"),
         ]
@@ -164,6 +167,7 @@ def _row(entry: Any, link: str) -> ManyRow:
         chip=badge_chip(story),
         truth=read_cell(story),
         sentence=told(story, _LISTED),
+        doubt=story.doubt,
         strip=make_small_strip(story),
         cells=f"{len(story.claim.amounts):,}" if found else "–",
         edits=f"{result.distance:,}" if found else "–",

@@ -22,7 +22,7 @@ from denseflip.oracles.base_session import BaseSession, BudgetSpentError, Event
 from denseflip.oracles.progress import FlipRecorder
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, Session, confidences_of
-from denseflip.oracles.tensors import check_own_rows, own_rows
+from denseflip.oracles.tensors import check_own_rows
 from denseflip.request import Request, takes_request
 from denseflip.search.claims.stability import check_refits, with_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
@@ -158,10 +158,10 @@ def _validate(
     graph: Any, oracle: Any, request: Request, nodes: Any, background: Any, refits: Any, batch: Any
 ) -> _Case:
     """Check everything that can be checked before the first query."""
-    notes, rows = (ignored_weights(graph), *getattr(refits, "notes", ())), own_rows(graph)
+    notes = (ignored_weights(graph), *getattr(refits, "notes", ()))
     graph = as_graph(graph)
     given = coerce_oracle(oracle)
-    check_own_rows(rows, graph, given, "the graph")
+    check_own_rows(graph, given, "the graph")
     method = method_for(request)
     batch = whole_number("batch", batch, minimum=1)
     target = as_target(request.target, given)

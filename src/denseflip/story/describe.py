@@ -9,7 +9,12 @@ from typing import Any, get_args
 from denseflip.as_read import READINGS
 from denseflip.constraints import Constraints
 from denseflip.counterfactual import BALANCE, AsRead, Counterfactual, Label, Language
-from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
+from denseflip.errors import (
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+    whole_number,
+)
 from denseflip.graph import Nodes, Taxonomy
 from denseflip.graph.inputs import match_nodes
 from denseflip.oracles.adapt import coerce_oracle
@@ -227,7 +232,11 @@ def _language(
 
 
 def _has(nodes: Nodes, name: str) -> bool:
-    return all(part in nodes.regions for part in name.split("*"))
+    try:
+        nodes.taxonomy(name)
+    except (MissingInputError, UnknownNameError):
+        return False
+    return True
 
 
 def _taxonomy(

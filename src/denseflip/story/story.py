@@ -23,9 +23,10 @@ from denseflip.search.claims.reference import PlaceReference
 from denseflip.serialise import Serialisable
 from denseflip.story.region_table import RegionTable
 from denseflip.story.verification import SavedTest, Verification
-from denseflip.story.wording.badge import Badge, badge_of, known
+from denseflip.story.wording.badge import Badge, badge_of, judged_better, known
+from denseflip.story.wording.difference import doubt_reason, doubt_words
 from denseflip.story.wording.methods_text import methods_text
-from denseflip.story.wording.notes import footnotes, shape_advice
+from denseflip.story.wording.notes import footnotes, shape_advice, stable_advice
 from denseflip.story.wording.statement import Sentences
 from denseflip.story.wording.vocabulary import Vocabulary
 
@@ -181,7 +182,20 @@ class Story:
     @property
     def badge(self) -> Badge:
         """How far to trust the story, by the weakest of classifier and tests."""
-        return badge_of(self.verification, self.as_read, self.evaluation, self.in_range)
+        why = doubt_reason(self.reference)
+        return badge_of(self.verification, self.as_read, self.evaluation, self.in_range, why)
+
+    @property
+    def doubt(self) -> str:
+        """Why a sentence in range is no difference between the groups; empty if it may be one.
+
+        The groups hardly differ in every place that is named (Hedges' |g| below 0.2), or every
+        place moves away from the median of the new group. Also empty for a classifier that is not
+        better than chance, which tells nothing about the groups anyway.
+        """
+        if not self.in_range or judged_better(self.evaluation) is False:
+            return ""
+        return doubt_words(self.reference, self.sentences.group)
 
     @property
     def tested(self) -> str:
@@ -211,7 +225,9 @@ class Story:
         for errors.
         """
         shape = shape_advice(self.sentences)
-        return tuple(dict.fromkeys(self.sentences.advice.parameters + shape.parameters))
+        stable = stable_advice(self.result, self.stability)
+        found = self.sentences.advice.parameters + shape.parameters + stable.parameters
+        return tuple(dict.fromkeys(found))
 
     def class_name(self, label: Label) -> str:
         """Name of a label."""
@@ -226,7 +242,8 @@ class Story:
 
         Parameters
         ----------
-        dataset : the data set or its card; adds how edges were made, if the card says it.
+        dataset : the data set or its card; adds how edges were made, if the card says it, and
+            how many graphs the import of a data set excluded.
         """
         from denseflip._version import __version__
 
@@ -237,6 +254,7 @@ class Story:
             __version__,
             stability=self.stability,
             description=str(known(card, "description") or ""),
+            dataset=dataset,
         )
 
     # ---- the numbers --------------------------------------------------------------------

@@ -7,6 +7,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from denseflip.classifiers.features import EdgeFeatures
 from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.heads import LazyEstimator, make_head
 from denseflip.classifiers.recipes import (
     EstimatorRecipe,
     LinearSvmRecipe,
@@ -241,3 +242,24 @@ def test_compact_keeps_inner_products():
     np.testing.assert_allclose(b @ a.T, test @ train.T)
     narrow = rng.normal(size=(6, 3))
     assert compact(narrow, narrow)[0] is narrow
+
+
+@pytest.mark.parametrize("c", LinearSvmRecipe.grid)
+@pytest.mark.parametrize("kind", ["edges", "numbers", "three classes"])
+def test_a_svm_of_some_rows_is_the_same_to_the_last_digit(kind, c):
+    x, y = problem(classes=3 if kind == "three classes" else 2)
+    if kind != "numbers":
+        x = (x > 0.5).astype(float)
+    at = np.sort(np.random.default_rng(1).choice(len(y), size=len(y)))  # some rows twice
+    trained = LinearSvmRecipe().trainer(c, x, y)(at)
+    plain = LinearSvmRecipe().fit(c, x[at], y[at])
+    assert isinstance(trained, LazyEstimator) is (kind == "edges")
+    if kind != "edges":
+        assert np.array_equal(trained.dual_coef_, plain.dual_coef_)
+        return
+    head, same, built = trained.head, make_head(plain), trained.build()
+    assert np.array_equal(head.weights, same.weights)
+    assert np.array_equal(head.offset, same.offset)
+    assert trained.description == repr(plain) == repr(built)
+    assert trained.classes == tuple(plain.classes_)
+    assert np.array_equal(built.dual_coef_, plain.dual_coef_)

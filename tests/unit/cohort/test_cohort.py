@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from scipy import stats
 
 import groups
 from denseflip.cohort.cohort import Cohort
+from denseflip.cohort.data_notes import MADE_UP, data_notes
 from denseflip.cohort.settings import CohortSettings
-from denseflip.cohort.words import MADE_UP
 from denseflip.datasets.synthetic import make_synthetic
 from denseflip.errors import FileFormatError, UnknownNameError
+from denseflip.report.cohort_page import make_cohort_page
 from denseflip.result_scores import Stability
-from groups import CELLS, CHANCE, DATA, GOOD, found_cohort, labelling
+from groups import CELLS, CHANCE, DATA, GOOD, XY, found_cohort, labelling
 
 
 def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None:
@@ -40,7 +42,9 @@ def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None
     )
     assert "p of the region pair = 0.05, family-wise, 19 label permutations" in found.statement
     assert "each with a classifier that was not trained on it" in found.statement
-    assert "flips 4 of the 5 correctly classified A graphs (95 % confidence" in found.statement
+    right = "that a classifier trained on the other half is right about (95 % confidence"
+    assert f"It flips 4 of the 5 A graphs {right}" in found.statement
+    assert "is right about 19 of them. For 18 of these" in found.statement
     assert "used neither to choose the change nor to train" in found.statement
 
 
@@ -66,7 +70,7 @@ def test_what_the_groups_have_stands_beside_the_named_place() -> None:
     a, b = (np.array(counts[name], dtype=float) for name in DATA.class_names)
     pooled = np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
     assert row.effect == pytest.approx((b.mean() - a.mean()) / pooled * (1 - 3 / (4 * 20 - 9)))
-    head, line = (x.split("\t") for x in found.to_tsv().splitlines())
+    head, line, *_ = (x.split("\t") for x in found.to_tsv().splitlines())
     there = dict(zip(head, line, strict=True))
     assert there["in_range"] == str(row.in_range)
     assert float(there["median_B"]) == found.usual["B"][row.cell].median
@@ -123,14 +127,22 @@ def test_a_shared_change_says_for_whom_it_is_in_range() -> None:
 
     everybody = said(in_range=half.flipped, balanced=True)
     assert (
-        "5 more connections between X and Y and as many fewer elsewhere in the graph, flips 4"
-        in everybody
+        "The change is 5 more connections between X and Y and as many fewer elsewhere in the "
+        "graph. " in everybody
     )
     assert "It is in range for all 4 of them." in everybody
     fallen = said(fallback=True)
     assert "It is in range for none of them: no shared change in range was found." in fallen
     some = said(in_range=half.flipped[:1], limited=half.flipped[:1], fallback=True)
-    assert "It is in range for 1 of them: no shared change in range was found; one of" in some
+    assert "It is in range for 1 of them: no shared change in range was found. In 1 of" in some
+    every = said(limited=half.flipped, reading="typical", amounts={XY: 5, 0: -2}, balanced=True)
+    assert (
+        "The change is 5 more connections between X and Y and 2 fewer connections within X, all "
+        "typical of the other class, and as many fewer elsewhere in the graph."
+    ) in every
+    assert "In all of them, only a part of it was made: the range or the graph allows no more." in (
+        every
+    )
     assert "No shared change in range was found." in said(flipped=(), fallback=True)
     with pytest.raises(ValueError, match="is not flipped"):
         replace(half, in_range=("x",))
@@ -199,12 +211,52 @@ def test_the_groups_own_differences_stand_beside() -> None:
     assert "differ significantly in no region pair" in none.statement
 
 
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [(3, "0.05)."), (4, "0.05); and one other pair (in cells.tsv)."), (5, "; and 2 other pairs (")],
+)
+def test_differences_that_are_not_listed_are_in_the_table(n: int, said: str) -> None:
+    clear = tuple(0.05 if i < n else 1.0 for i in range(len(CELLS)))
+    observed = replace(labelling(18, patients=True), difference=(-2.0,) * len(CELLS))
+    found = replace(found_cohort(), observed=observed, p_difference=clear)
+    (listed,) = [text for text in found.sentences if text.startswith("The densities")]
+    assert said in listed
+    assert listed.endswith(".")
+    lines = [line.split("\t") for line in found.to_tsv().splitlines()]
+    assert sorted(int(line[0]) for line in lines[1:]) == list(range(len(CELLS)))
+    column = lines[0].index("p_difference")
+    assert sum(line[column] == "0.05" for line in lines[1:]) == n
+    assert [line[2:4] for line in lines[2:]] == [["fewer", "0"]] * (len(CELLS) - 1)
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ((20, 20, 20), "All graphs have the same number of edges, so more"),
+        ((1000, 1001, 999), "All graphs have nearly the same number of edges, so more"),
+        ((18, 20, 22), None),
+    ],
+)
+def test_one_number_of_edges_is_noted_because_places_then_depend_on_each_other(
+    edges: tuple[int, ...], said: str | None
+) -> None:
+    data: Any = SimpleNamespace(attributes={}, graphs=[SimpleNamespace(n_edges=n) for n in edges])
+    notes = data_notes(data, "edges")
+    assert len(notes) == (said is not None)
+    if said is None:
+        return
+    assert notes[0].startswith(said)
+    found = replace(found_cohort(), notes=notes)
+    assert found.methods_text().count(notes[0]) == 1
+    assert make_cohort_page(found).count(notes[0]) == 2  # in the notes, and in the paragraph
+
+
 def test_round_trip_and_files(tmp_path: Any) -> None:
     found = found_cohort()
     assert Cohort.from_dict(json.loads(found.to_json())) == found
     found.write(tmp_path / "c.json")
     found.write(tmp_path / "c.tsv")
-    head, line = (tmp_path / "c.tsv").read_text(encoding="utf-8").splitlines()
+    head, line, *_ = (tmp_path / "c.tsv").read_text(encoding="utf-8").splitlines()
     assert head.split("\t")[:4] == ["cell", "name", "direction", "patients"]
     assert line.split("\t")[1:5] == ["X – Y", "more", "18", "0.9"]
     assert found.patients_tsv().count("\n") == 19

@@ -9,8 +9,8 @@ import pytest
 
 from denseflip.datasets import import_folder
 from denseflip.datasets.atlas import ATLASES, load_aal, load_atlas, read_nodes
-from denseflip.datasets.folder import import_report
-from denseflip.datasets.region_names import with_regions
+from denseflip.datasets.folder import import_report, import_warnings
+from denseflip.datasets.region_names import with_regions, with_sides
 from denseflip.errors import InvalidNodesError, InvalidParameterError, MissingExtraError
 from denseflip.graph import Nodes
 
@@ -83,7 +83,11 @@ def test_a_matching_number_of_nodes_is_told_and_not_assumed(tmp_path):
     assert named.graphs == plain.graphs
     assert named.nodes.regions == load_aal().regions
     said = import_report(named)
-    assert "The files name no nodes; columns are in the order of the node table." in said
+    (warning,) = import_warnings(named)
+    assert warning.startswith("The files name no nodes; columns are read in the order of the node ")
+    assert f"Warning: {warning}" in said
+    assert warning in named.card.caveats
+    assert import_warnings(plain) == []
     assert any("atlas aal: 116 regions" in line for line in said)
 
 
@@ -118,6 +122,13 @@ def test_names_of_aal_bring_its_regions(tmp_path):
     study = import_folder(tmp_path, labels)
     assert study.nodes == load_aal().ordered(names)
     assert any("names of the atlas aal" in line for line in import_report(study))
+
+
+def test_a_column_of_sides_is_not_added_again_in_lower_case():
+    names = ("L-ACC", "R-ACC", "L-PCC", "R-PCC")
+    nodes = Nodes(names, {"Lobe": ("a", "a", "b", "b"), "Hemisphere": ("L", "R", "L", "R")})
+    assert with_sides(nodes).taxonomies == ("Lobe", "Hemisphere")
+    assert with_sides(Nodes(names)).taxonomies == ("hemisphere",)
 
 
 def test_a_list_of_parcels_gives_networks_and_hemispheres(tmp_path):

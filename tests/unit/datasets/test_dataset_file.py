@@ -1,6 +1,7 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,24 @@ def test_round_trip(tmp_path: Path) -> None:
     path = sample().save(tmp_path / "s.dfd")
     assert Dataset.load(path) == sample()
     assert Dataset.load(path).attributes == sample().attributes
+
+
+def test_node_features_of_pyg_data_are_kept_if_all_graphs_have_them(tmp_path: Path) -> None:
+    rows = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
+    plain = sample()
+    graphs = [g.with_x(x) for g, x in zip(plain.graphs, rows, strict=True)]
+    kept = Dataset.load(replace(plain, graphs=tuple(graphs)).save(tmp_path / "x.dfd"))
+    assert kept == plain  # x is no part of the content
+    assert np.array_equal([g.x for g in kept.graphs], rows)
+    path = write_arrays(tmp_path / "s.dfd")
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for wrong in (rows[:1], rows[:, :2], rows.astype(np.int64)):
+        np.savez(tmp_path / "wrong.npz", **arrays, x=wrong)
+        with pytest.raises(FileFormatError, match="'x' must hold 3 rows"):
+            Dataset.load(tmp_path / "wrong.npz")
+    mixed = replace(plain, graphs=(graphs[0], plain.graphs[1]))
+    assert all(g.x is None for g in Dataset.load(mixed.save(tmp_path / "m.dfd")).graphs)
 
 
 @settings(max_examples=25, deadline=None)

@@ -30,6 +30,20 @@ def test_cells_are_numbered_row_by_row():
     assert CELLS.within.tolist() == [0, 3, 5]
 
 
+def test_cells_are_marked_whichever_region_comes_first():
+    marked = CELLS.marked([(1, 0), (2, 2)])
+    assert np.flatnonzero(marked).tolist() == [CELLS.number((0, 1)), CELLS.number((2, 2))]
+
+
+def test_cell_numbers_are_the_same_with_and_without_tables(monkeypatch):
+    codes = np.array([p[0] * CELLS.n_nodes + p[1] for p in combinations(range(CELLS.n_nodes), 2)])
+    by_code = CELLS.numbers(codes).tolist()
+    monkeypatch.setattr(cells, "_TABLE_NODES", 0)
+    assert CELLS.numbers(codes).tolist() == by_code
+    monkeypatch.setattr(cells, "_TABLE_REGIONS", 0)
+    assert CELLS.numbers(codes).tolist() == by_code
+
+
 def test_the_cell_of_a_pair_and_its_name():
     assert CELLS.cell(3, 0) == CELLS.cell(0, 3) == (0, 1)
     assert CELLS.name((0, 1)) == "A – B"

@@ -16,6 +16,7 @@ from denseflip.graph import Graph, Nodes
 from denseflip.graph.inputs import (
     as_graph,
     ignored_weights,
+    match_graph,
     match_nodes,
     settle_names,
     tell_difference,
@@ -276,14 +277,15 @@ def test_tensors_and_pyg_data():
     assert as_graph(_Tensor([[0, 1], [1, 0]])).edges() == [(0, 1)]
     both = SimpleNamespace(edge_index=_Tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=4)
     assert as_graph(both) == Graph.from_edges(4, [(0, 1), (1, 2)])
-    once = SimpleNamespace(edge_index=_Tensor([[0, 1], [1, 2]]), num_nodes=3)
-    assert as_graph(once).edges() == [(0, 1), (1, 2)]
     for index, message in (
-        ([[0, 1, 1], [1, 0, 2]], "some in one"),
+        ([[0, 1, 1], [1, 0, 2]], "1 of its 3 edges in one direction only"),
+        ([[0, 1], [1, 2]], "2 of its 2 edges in one direction only.*to_undirected"),
         ([[0, 0], [1, 1]], "lists an edge twice"),
     ):
         with pytest.raises(InvalidGraphError, match=message):
             as_graph(SimpleNamespace(edge_index=_Tensor(index), num_nodes=3))
+    with pytest.raises(InvalidGraphError, match=r"self-loop"):
+        as_graph(SimpleNamespace(edge_index=_Tensor([[0, 1, 1], [1, 0, 1]]), num_nodes=3))
     weighted = SimpleNamespace(
         edge_index=_Tensor([[0], [1]]), edge_weight=_Tensor([0.3]), num_nodes=2
     )
@@ -291,6 +293,40 @@ def test_tensors_and_pyg_data():
         as_graph(weighted)
     with pytest.raises(InvalidGraphError, match="no edge_index"):
         as_graph(SimpleNamespace(edge_index=None, num_nodes=2))
+
+
+def test_the_node_features_of_pyg_data_stay_with_the_graph():
+    """Copies, names, pickles and another order of the nodes keep x; equality ignores it."""
+    ends = _Tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    x = _Tensor([[1.5], [2], [3]])
+    graph = as_graph(SimpleNamespace(edge_index=ends, num_nodes=3, x=x))
+    x._values[0] = 9  # the graph has its own copy
+    for same in (
+        graph,
+        graph.toggle([(0, 2)]),
+        graph.named("abc"),
+        pickle.loads(pickle.dumps(graph)),
+    ):
+        assert same.x.tolist() == [[1.5], [2], [3]]
+        assert not same.x.flags.writeable
+    assert graph == Graph.from_edges(3, [(0, 1), (1, 2)])
+    turned = match_graph(graph.named("abc"), ("c", "a", "b"))
+    assert turned.x.tolist() == [[3], [1.5], [2]]
+    assert turned.edges() == [(0, 2), (1, 2)]
+    assert as_graph(SimpleNamespace(edge_index=ends, num_nodes=3, x=None)).x is None
+    with pytest.raises(InvalidGraphError, match=r"shape \(3, 1\).*4 nodes"):
+        as_graph(SimpleNamespace(edge_index=ends, num_nodes=4, x=x))
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_several_graphs_are_told_of_explain_many(kind):
+    graph = Graph.from_edges(3, [(0, 1)])
+    ends = _Tensor([[0, 1], [1, 0]])
+    for one in (graph, graph.to_networkx(), SimpleNamespace(edge_index=ends, num_nodes=2)):
+        with pytest.raises(
+            InvalidGraphError, match=r"of 2 graphs.*explain_many\(dataset, oracle\)"
+        ):
+            as_graph(kind([one, one]))
 
 
 @pytest.mark.parametrize("value", [None, "graph.csv", {}])

@@ -7,6 +7,7 @@ import pytest
 
 from denseflip.errors import InvalidNodesError, MissingInputError, UnknownNameError
 from denseflip.graph import Nodes
+from denseflip.graph.readable_names import readable
 from graphs import halves
 
 
@@ -20,6 +21,18 @@ def test_taxonomies_sort_nodes_into_regions():
     crossed = nodes.taxonomy("side*parity")
     assert crossed.regions == ("Left Even", "Left Odd", "Right Even", "Right Odd")
     assert repr(nodes) == "Nodes(n_nodes=4, taxonomies=['side', 'parity'])"
+
+
+def test_a_taxonomy_is_found_in_upper_or_lower_case():
+    nodes = Nodes(("a", "b"), {"Lobe": ("x", "y"), "Hemisphere": ("L", "R")})
+    assert nodes.taxonomy("lobe") == nodes.taxonomy("Lobe")
+    crossed = nodes.taxonomy("LOBE*hemisphere")
+    assert crossed.name == "Lobe*Hemisphere"
+    assert readable(crossed) == ("left x", "right y")
+    both = Nodes(("a", "b"), {"Lobe": ("x", "y"), "lobe": ("u", "v")})
+    assert both.taxonomy("lobe").regions == ("u", "v")
+    with pytest.raises(UnknownNameError, match="LOBE"):
+        both.taxonomy("LOBE")
 
 
 def test_a_node_in_two_groups_keeps_the_first():  # D9

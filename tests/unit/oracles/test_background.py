@@ -120,7 +120,7 @@ def test_frequencies_from_a_table_are_those_found_by_bisection(monkeypatch):
     table = Frequencies.of(graphs)
     assert table._table is not None
     asked = rng.permutation(np.arange(81))  # also codes that are no pairs, and larger ones
-    monkeypatch.setattr("denseflip.oracles.background._TABLE_CODES", 0)
+    monkeypatch.setattr("denseflip.oracles.background._TABLE", 0)
     bisected = Frequencies.of(graphs)
     assert bisected._table is None
     assert table.at(asked).tolist() == bisected.at(asked).tolist()

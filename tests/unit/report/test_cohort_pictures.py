@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from denseflip.cohort.words import MADE_UP, halves_words
+from denseflip.cohort.data_notes import MADE_UP
+from denseflip.cohort.words import halves_words
 from denseflip.errors import DenseflipError
 from denseflip.report import (
     make_cohort_page,

@@ -115,7 +115,34 @@ def test_a_budget_that_ends_early_is_a_result():
     for budget in range(1, 12):
         result = explain(graph, oracle, "gradient", budget=budget)
         assert result.calls <= budget
-        assert result.status in ("found", "budget", "exhausted")
+        assert result.status in ("found", "budget")  # with more queries there is an answer
+        assert not any("did not flip" in note for note in result.notes)
+
+
+class Stuck:
+    """Always class 1, with gradients that promise a flip."""
+
+    classes = (0, 1)
+
+    def predict(self, graphs: Any) -> list[int]:
+        return [1] * len(graphs)
+
+    def gradient(self, graph: Graph, label: int) -> PairGradient:
+        values = np.random.default_rng(len(graph.codes)).normal(size=graph.n_pairs)
+        return PairGradient(graph.n_nodes, values, score=1.0)
+
+
+def test_a_budget_that_ends_a_search_between_two_gradients_is_the_status():
+    """It is exhausted only if it ends by itself."""
+    oracle, graph = Stuck(), drawn(0)
+    whole = explain(graph, oracle, "gradient")
+    assert whole.status == "exhausted"
+    assert any("along 8 gradients" in note for note in whole.notes)
+    for budget in range(1, whole.calls):
+        result = explain(graph, oracle, "gradient", budget=budget)
+        assert result.status == "budget"
+        assert not any("did not flip" in note for note in result.notes)
+    assert explain(graph, oracle, "gradient", budget=whole.calls).status == "exhausted"
 
 
 @pytest.mark.parametrize("guess", [1, 5, 36, 37, 38, 100])

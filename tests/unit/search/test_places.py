@@ -173,3 +173,14 @@ def test_two_regions_have_no_wider_place() -> None:
     two = Nodes(tuple("abcd"), regions={"half": ("A", "A", "B", "B")}).taxonomy()
     assert not is_with_all((0, 2), two)
     assert is_with_all(WIDE, NODES.taxonomy())
+
+
+@pytest.mark.parametrize("kind", ["cells", "regions with all", "nodes"])
+def test_the_edges_of_several_graphs_are_counted_as_those_of_each(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    every = [(u, v) for u in range(6) for v in range(u + 1, 6)]
+    graphs = [Graph.from_edges(6, [p for p in every if rng.random() < x]) for x in (0.2, 0.8, 0.0)]
+    taxonomy = None if kind == "nodes" else NODES.taxonomy()
+    places = Places(ORIGINAL, taxonomy, with_all=kind == "regions with all")
+    each = [places.edges_of(graph).tolist() for graph in graphs]
+    assert places.edges_of_each(graphs).tolist() == each

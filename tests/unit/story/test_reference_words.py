@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -130,7 +131,23 @@ def test_the_methods_paragraph_describes_data_classifier_and_stability():
     text = story.methods_text({"description": rule})
     assert "The data set study has 17 graphs (8 thin, 9 dense)" in text
     assert "Edges are pairs at or above percentile 97.5 of each matrix." in text
-    assert "The classifier (regions-logistic) is Logistic() on the features 'regions'." in text
+    model = "The classifier, regions-logistic, is a logistic regression"
+    assert f"{model} on the densities of region pairs, after standardisation." in text
+    fitted = {**judged, "estimator": "Pipeline(steps=[('a', LogisticRegression(C=0.01, tol=1))])"}
+    known = SimpleNamespace(
+        card={"description": rule},
+        attributes={"import": {"left_out": {"their class is missing (n/a)": ["s8", "s9"]}}},
+    )
+    said = replace(story, evaluation=fitted).methods_text(known)
+    assert f"{model} (C = 0.01, by cross-validation) on the densities" in said
+    assert "Pipeline" not in said
+    assert "Excluded at import: 2 (their class is missing (n/a))." in said
+    assert "Edges are pairs" in said
+    assert "Excluded" not in text
+    own = replace(story, evaluation={**judged, "preset": None}).methods_text()
+    assert "The classifier is Logistic() on the features 'regions'." in own
+    said = replace(story, evaluation={**judged, "verdict": "Better than chance: 9 of 10."})
+    assert "The classifier is better than chance; 9 of 10." in said.methods_text()
     assert "nested, stratified 5-fold cross-validation with 10 repeats, and tested with 200" in text
     assert "3 give the graph the same label, for 0 of these the statement is true" in text
     assert "on average 20 % of the redraws are classified as stated" in text

@@ -19,7 +19,7 @@ from denseflip.errors import (
     MissingInputError,
     OracleError,
 )
-from denseflip.graph import Graph
+from denseflip.graph import Graph, as_graph
 from denseflip.workflow import pyg
 
 GRAPH = models.GRAPHS[0]
@@ -122,7 +122,7 @@ def test_what_cannot_be_explained_is_said(module):
     given = tensors()
     with pytest.raises(InvalidGraphError, match="Give one graph at a time; batch holds 2"):
         explainer(module)(**{**given, "batch": torch.arange(2).repeat_interleave(6)})
-    with pytest.raises(InvalidGraphError, match="edge_index of the PyG Data object holds some"):
+    with pytest.raises(InvalidGraphError, match=r"in one direction only.*to_undirected"):
         explainer(module)(**{**given, "edge_index": given["edge_index"][:, :-1]})
     with pytest.raises(MissingInputError, match=r"DenseflipExplainer\(features=…\) with"):
         pyg.DenseflipExplainer()
@@ -212,6 +212,43 @@ def test_the_x_of_a_graph_is_never_ignored(module):
         explain(given, degree, background=[given, data(x=given.x + 1)], **asked)
     with pytest.raises(MissingInputError, match=r"as_oracle\(model, features=data.x\)"):
         explain(given, module)
+
+
+def test_graphs_made_from_data_objects_keep_their_x(module):
+    """A classifier with the x of another graph is refused, however the graph reaches it."""
+    data_list = [data(g) for g in models.GRAPHS[:4]]
+    for i, one in enumerate(data_list):
+        one.x = one.x + i
+    graphs = [as_graph(one) for one in data_list]
+    oracle = as_oracle(module, features=data_list[0].x)
+    asked = {"method": "tri", "budget": 20}
+    assert explain(graphs[0], oracle, **asked).edits == explain(data_list[0], oracle, **asked).edits
+    refused = r"are not those that the classifier was given"
+    for graph in (graphs[1], graphs[1].toggle([(0, 1)])):
+        with pytest.raises(InvalidParameterError, match=refused):
+            explain(graph, oracle, **asked)
+        with pytest.raises(InvalidParameterError, match=refused):
+            oracle.predict([graph])
+    with pytest.raises(InvalidParameterError, match="background graph 1"):
+        explain(graphs[0], oracle, background=graphs, **asked)
+    mine = Dataset("mine", graphs, (0, 1, 0, 1), ("few", "many"))
+    assert len(explain_many(mine, oracle, **asked).failures) == 4
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_graphs_made_from_data_objects_are_explained_together(module, shared):
+    """If all have the same x, or one that is computed from the edges; edits may change it."""
+    data_list = [data(g, x=data().x if shared else None) for g in models.GRAPHS[:4]]
+    oracle = as_oracle(module, features=data_list[0].x if shared else "degree")
+    asked = {"method": "tri", "budget": 20}
+    told, known = (
+        explain_many(Dataset("mine", graphs, (0, 1, 0, 1), ("few", "many")), oracle, **asked)
+        for graphs in (tuple(map(as_graph, data_list)), tuple(models.GRAPHS[:4]))
+    )
+    assert [one.result.edits for one in told] == [one.result.edits for one in known]
+    edited = told[0].result.original.toggle([(0, 1), (1, 2)])
+    assert edited.x is not None
+    assert explain(edited, oracle, **asked).label_before is not None
 
 
 def test_a_batch_of_several_graphs_is_refused_and_of_one_is_read(module):

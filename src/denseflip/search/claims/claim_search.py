@@ -258,20 +258,17 @@ class ClaimSearch:
     ) -> list[Amounts]:
         """A few places that hold together, with ``force`` times the usual amounts or all."""
 
-        def amounts(some: Sequence[Move]) -> Amounts:
-            wanted = (move.full if force is None else move.times(force) for move in some)
-            return test.fit(tuple(wanted))
-
-        def enough(some: Sequence[Move]) -> bool:
-            return test.seems(amounts(some))
+        def enough(some: Sequence[Amount]) -> bool:
+            return test.seems(tuple(some))
 
         found, chosen = [], None
         # The moves that a gradient puts first are enough, or no others are.
-        most = self.max_cells if is_ranked(test.probe) else len(moves)
-        if k := gallop(min(most, len(moves)), lambda k: enough(moves[:k])):
-            chosen = lexmin(moves[:k], enough, most=self.max_cells)
+        first = moves[: self.max_cells] if is_ranked(test.probe) else moves
+        full = test.fit(tuple(m.full if force is None else m.times(force) for m in first))
+        if k := gallop(len(full), lambda k: enough(full[:k])):
+            chosen = lexmin(full[:k], enough, most=self.max_cells)
         if chosen is not None:
-            wanted = amounts(certify(chosen, enough))
+            wanted = tuple(certify(chosen, enough))
             for _ in range(6):
                 if test.holds(wanted):
                     found.append(wanted)

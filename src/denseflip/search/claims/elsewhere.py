@@ -100,24 +100,25 @@ class Elsewhere:
         nodes = [a for (a, b), _, _ in amounts if b is None]
         wide = [a for (a, b), _, _ in amounts if is_with_all((a, b), regions)]
         cells = [
-            self.places.cells.number((a, b))
+            (a, b)
             for (a, b), _, _ in amounts
-            if b is not None and not is_with_all((a, b), regions)
+            if b is not None and not (wide and is_with_all((a, b), regions))
         ]
+        named = self.places.cells.marked(cells) if cells else None
+        whole = None  # by node: whether its region is one of those with all regions
+        if wide and regions is not None:
+            whole = np.isin(regions.array, wide)
 
         def outside(codes: Codes) -> npt.NDArray[np.bool_]:
             inside = np.zeros(len(codes), dtype=bool)
-            if cells:  # a comparison for each of the few places is faster than np.isin
-                numbers = self.places.cells.numbers(codes)
-                for cell in cells:
-                    inside |= numbers == cell
-            if nodes or wide:
+            if named is not None:
+                inside = named[self.places.cells.numbers(codes)]
+            if nodes or whole is not None:
                 u, v = np.divmod(codes, self.places.graph.n_nodes)
                 for node in nodes:
                     inside |= (u == node) | (v == node)
-                if wide and regions is not None:
-                    one, other = regions.array[u], regions.array[v]
-                    inside |= np.isin(one, wide) | np.isin(other, wide)
+                if whole is not None:
+                    inside |= whole[u] | whole[v]
             if without is not None:
                 inside |= np.isin(codes, without)
             return ~inside

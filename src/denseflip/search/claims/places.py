@@ -7,7 +7,7 @@ taken from the edges. Its other pairs are computed from their rank when they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -176,6 +176,23 @@ class Places:
             return self._by_region(self.cells.count(codes))
         return np.asarray(self.cells.count(codes)[self._numbers])
 
+    def tally_each(self, codes: Codes, owners: Ints, n_owners: int) -> Ints:
+        """How many of the pairs lie in each place, for each of several owners of pairs.
+
+        ``owners`` holds the owner of each pair, for example the number of its graph.
+        """
+        if self.taxonomy is None:
+            n = self.graph.n_nodes
+            at = np.concatenate([owners * n + ends for ends in np.divmod(codes, max(n, 1))])
+            return np.bincount(at, minlength=n_owners * n).reshape(n_owners, n)
+        n = len(self.cells)
+        at = owners * n + self.cells.numbers(codes)
+        by_cell = np.bincount(at, minlength=n_owners * n).reshape(n_owners, n)
+        if self.with_all:
+            return np.stack([self._by_region(row) for row in by_cell])
+        # Row by row in memory, so that sums over graphs are rounded as those of stacked counts.
+        return np.ascontiguousarray(by_cell[:, self._numbers])
+
     def _by_region(self, by_cell: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The sums of an array by cell over all cells of each region."""
         return np.asarray(self.cells.square(by_cell).sum(axis=0))
@@ -195,6 +212,12 @@ class Places:
             [counts[at[names[a]], at[names[b]]] for a, b in self.every if b is not None],
             dtype=np.int64,
         )
+
+    def edges_of_each(self, graphs: Sequence[Graph]) -> Ints:
+        """How many edges several graphs have, by graph and place."""
+        if any(graph.types is not None for graph in graphs):
+            return np.stack([self.edges_of(graph) for graph in graphs])
+        return self.tally_each(*edges_of_all(graphs), len(graphs))
 
     def total(self, codes: Codes, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The sum of the values of the pairs in each place."""
@@ -289,6 +312,12 @@ class Places:
             at = (u == node) | (v == node)
             yield (node, None), codes[at]
             codes = codes[~at]
+
+
+def edges_of_all(graphs: Sequence[Graph]) -> tuple[Codes, Ints]:
+    """The edges of several graphs, one graph after the other, and the position of their graph."""
+    codes = [graph.codes for graph in graphs]
+    return joined(codes), np.repeat(np.arange(len(codes)), [len(some) for some in codes])
 
 
 class PairsByPlace:

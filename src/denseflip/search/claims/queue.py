@@ -59,10 +59,12 @@ class Queue:
 
     def take(self, wanted: int, keep: Keep | None = None) -> Codes:
         """The first pairs, or the first of those to keep; fewer if there are not enough."""
+        if keep is None:
+            return self._first(wanted)[:wanted]
         n = wanted
         while True:
             first = self._first(n)
-            kept = first[:wanted] if keep is None else _first_kept(first, wanted, keep)
+            kept = _first_kept(first, wanted, keep)
             if len(kept) == wanted or len(first) == len(self):
                 return kept
             n = 2 * len(first)
@@ -73,7 +75,9 @@ class Queue:
         while len(self._ranks) < n:
             self._draw_some(max(n, _FIRST) - len(self._ranks))
         if len(self._drawn) < n:
-            new = self._ranks[len(self._drawn) :]
+            # Once all ranks are drawn, their pairs are looked up as far as they are needed.
+            upto = 2 * n if len(self._ranks) == len(self) else len(self._ranks)
+            new = self._ranks[len(self._drawn) : upto]
             self._drawn = np.concatenate((self._drawn, self._pairs[new]))
         return self._drawn
 

@@ -124,9 +124,14 @@ class Redraw:
 
     def rooms(self, *, adding: bool) -> npt.NDArray[np.int64]:
         """How many pairs the reading can add, or remove, by place."""
-        if self.reading != "any":
-            return self.places.tally(self.meant(adding=adding).codes)
-        return self.places.addable if adding else self.places.removable
+        return self._rooms[not adding]
+
+    @cached_property
+    def _rooms(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        places = self.places
+        if self.reading == "any":
+            return places.addable, places.removable
+        return places.tally(self._additions.codes), places.tally(self._removals.codes)
 
     def room(self, place: Place, *, adding: bool) -> int:
         """How many pairs of a place the reading can add, or remove."""
@@ -179,12 +184,13 @@ class Redraw:
 
     def parts(self, amounts: Amounts, rng: np.random.Generator) -> list[Codes]:
         """The pairs of one redraw by place, in the order of the claim; last, those elsewhere."""
+        shares = self.may_share(amounts)
         drawn: list[Codes] = []
         for place, added, removed in amounts:
             here: list[Codes] = []
             for adding, wanted in ((True, added), (False, removed)):
                 if wanted:
-                    keep = self.unshared(place, amounts, drawn)
+                    keep = self.unshared(place, amounts, drawn) if shares else None
                     here.append(self._some(place, wanted, rng, keep, adding=adding))
             drawn.append(joined(here))
         if self.elsewhere is not None and (net := self.elsewhere.wanted(amounts)):
@@ -192,10 +198,12 @@ class Redraw:
             drawn.append(self.elsewhere.take(queue, amounts, adding=net > 0))
         return drawn
 
-    def unshared(self, place: Place, amounts: Amounts, drawn: Sequence[Codes]) -> Keep | None:
-        """Which pairs of a node may be drawn, if it shares pairs with other named nodes."""
-        if place[1] is not None or len(amounts) < 2:
-            return None
+    def may_share(self, amounts: Amounts) -> bool:
+        """Whether a pair may lie in two places of a claim: it names several nodes."""
+        return len(amounts) > 1 and amounts[0].place[1] is None
+
+    def unshared(self, place: Place, amounts: Amounts, drawn: Sequence[Codes]) -> Keep:
+        """Which pairs of a node may be drawn, as it shares pairs with other named nodes."""
         if not self.apart:
             return lambda codes: ~np.isin(codes, joined(drawn))
         n = self.places.graph.n_nodes

@@ -11,12 +11,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from denseflip.counterfactual import Counterfactual
-from denseflip.graph import Edits, Graph
+from denseflip.graph import Codes, Edits, Graph
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession
@@ -30,7 +31,7 @@ from denseflip.search.claims.intervals import (
     hedges_g,
     prediction_interval,
 )
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.places import Places, edges_of_all
 from denseflip.search.claims.redraw import Redraw, redraw_of
 from denseflip.search.claims.sides import Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
@@ -40,6 +41,8 @@ CLEAR = 0.5  # Hedges' g from which the classes clearly differ in a place
 STEADY = 0.02  # coefficient of variation below which a group keeps its number of edges
 _NEAR = 3 * STEADY  # how far the original may be from that number, as a share of it
 
+# Edges of a place now, the fewest and the most in the end, and the most pairs added and removed.
+_Bounds = tuple[int, int, int, int, int]
 Exceeded = Literal["interval", "difference", "meant", "total"]
 
 
@@ -68,14 +71,24 @@ class Reference:
         return self.places.column(place)
 
     @cached_property
+    def edges(self) -> tuple[Codes, Ints]:
+        """The edges of the group, one graph after the other, and the position of their graph."""
+        return edges_of_all(self.group)
+
+    def count(self, which: npt.NDArray[np.bool_]) -> Ints:
+        """How many of the chosen `edges` there are, by graph and place."""
+        codes, owners = self.edges
+        return self.places.tally_each(codes[which], owners[which], len(self.group))
+
+    @cached_property
     def counts(self) -> Floats:
         """Edges of the group, by graph and place."""
-        return _counts(self.places, self.group)
+        return self.places.edges_of_each(self.group).astype(float)
 
     @cached_property
     def same_counts(self) -> Floats:
         """Edges of the original's class, by graph and place."""
-        return _counts(self.places, self.same or [self.places.graph])
+        return self.places.edges_of_each(self.same or [self.places.graph]).astype(float)
 
     @cached_property
     def usual(self) -> Floats:
@@ -140,27 +153,9 @@ class Reference:
         original, places = self.places.graph, self.places
         if original.types is not None:  # no node is the same, so all edges are others
             return self.counts.max(axis=0).astype(np.int64), places.joined
-        has, lacks = np.zeros((2, len(places.sizes)), dtype=np.int64)
-        for graph in self.group:
-            common = places.tally(graph.codes[are_among(graph.codes, original.codes)])
-            np.maximum(has, places.tally(graph.codes) - common, out=has)
-            np.maximum(lacks, places.joined - common, out=lacks)
-        return has, lacks
-
-
-def _counts(places: Places, graphs: Sequence[Graph]) -> Floats:
-    """Edges by graph and place."""
-    return np.stack([places.edges_of(graph) for graph in graphs]).astype(float)
-
-
-class _Bounds(NamedTuple):
-    """The most pairs added to and removed from a place; its fewest and most edges, and now."""
-
-    added: int
-    removed: int
-    low: int
-    high: int
-    now: int
+        common = self.count(are_among(self.edges[0], original.codes))
+        has = (self.counts.astype(np.int64) - common).max(axis=0, initial=0)
+        return has, (places.joined - common).max(axis=0, initial=0)
 
 
 class Limits:
@@ -175,49 +170,52 @@ class Limits:
 
     def __init__(self, reference: Reference, redraw: Redraw, *, total: bool = True) -> None:
         self.reference, self.redraw, self.total = reference, redraw, total
-        self._bounds: dict[Place, _Bounds] = {}
         self._counts: dict[bool, Floats] = {}
+        self._intervals: dict[bool, tuple[Ints, Ints]] = {}
         self._medians: dict[bool, Floats] = {}
+        self._bounds: dict[Place, _Bounds] = {}
 
     def _bounds_of(self, place: Place) -> _Bounds:
-        if place not in self._bounds:
+        """How far a place may change."""
+        known = self._bounds.get(place)
+        if known is None:
             at = self.reference.index(place)
-            size, now = self.redraw.places.counts(place)
             low, high = (int(end[at]) for end in self.reference.intervals)
-            # A place without pairs has no column of its own.
-            added, removed = (int(most[at]) if size else 0 for most in self._most)
-            self._bounds[place] = _Bounds(added, removed, min(low, now), max(high, now), now)
-        return self._bounds[place]
+            size, now = self.redraw.places.counts(place)
+            added, removed = (
+                min(
+                    size,  # a place without pairs has no column of its own
+                    int(self.redraw.rooms(adding=adding)[at]),
+                    int(self.reference.furthest[not adding][at]),
+                    self._of_meant(place, adding=adding),
+                )
+                for adding in (True, False)
+            )
+            known = (now, min(low, now), max(high, now), added, removed)
+            self._bounds[place] = known
+        return known
 
-    @cached_property
-    def _most(self) -> tuple[Ints, Ints]:
-        """The most pairs that may be added, and removed, by place."""
-        (added, removed), (has, lacks) = self._meant_most, self.reference.furthest
-        return np.minimum(added, has), np.minimum(removed, lacks)
-
-    @cached_property
-    def _meant_most(self) -> tuple[Ints, Ints]:
-        """How many of the pairs that the reading means may be added, and removed, by place."""
-        room, kept = self.redraw.rooms, self._of_meant
-        added, removed = (np.minimum(room(adding=x), kept(adding=x)) for x in (True, False))
-        return added, removed
-
-    def _of_meant(self, *, adding: bool) -> Ints:
-        """How many pairs of each place keep those that the reading means in their interval."""
-        redraw = self.redraw
+    def _of_meant(self, place: Place, *, adding: bool) -> int:
+        """How many of the pairs that the reading means may be added, or removed."""
+        redraw, at = self.redraw, self.reference.index(place)
         if redraw.reading == "any":
-            return redraw.places.sizes
-        sizes = redraw.n_meant(adding=adding)
-        low, high = prediction_interval(self._meant(adding=adding), sizes)
-        now = redraw.count_meant(redraw.places.graph, adding=adding)
-        return np.where(sizes > 0, np.maximum(high - now if adding else now - low, 0), 0)
+            return int(redraw.places.sizes[at])
+        if not redraw.n_meant(adding=adding)[at]:
+            return 0
+        if adding not in self._intervals:
+            counts, sizes = self._meant(adding=adding), redraw.n_meant(adding=adding)
+            self._intervals[adding] = prediction_interval(counts, sizes)
+        low, high = (int(end[at]) for end in self._intervals[adding])
+        now = int(redraw.count_meant(redraw.places.graph, adding=adding)[at])
+        return max(0, high - now if adding else now - low)
 
     def _meant(self, *, adding: bool) -> Floats:
         """Edges of the group that the reading means, by graph and place."""
+        if self.redraw.reading == "any":
+            return self.reference.counts
         if adding not in self._counts:
-            graphs = self.reference.group
-            counts = [self.redraw.count_meant(graph, adding=adding) for graph in graphs]
-            self._counts[adding] = np.stack(counts).astype(float)
+            meant = self.redraw.has_meant(self.reference.edges[0], adding=adding)
+            self._counts[adding] = self.reference.count(meant).astype(float)
         return self._counts[adding]
 
     def _away(self, place: Place, graph: Graph, *, adding: bool) -> float:
@@ -276,25 +274,26 @@ class Limits:
     def clip(self, amount: Amount) -> Amount:
         """The amount, reduced until it is in range, as far as that is possible."""
         place, added, removed = amount
-        bounds = self._bounds_of(place)
-        added, removed = min(added, bounds.added), min(removed, bounds.removed)
-        added = min(added, max(0, bounds.high - bounds.now + removed))
-        removed = min(removed, max(0, bounds.now + added - bounds.low))
+        now, low, high, most_added, most_removed = self._bounds_of(place)
+        removed = min(removed, most_removed)
+        added = min(added, most_added, max(0, high - now + removed))
+        removed = min(removed, max(0, now + added - low))
         return Amount(place, added, removed)
 
     def exceeded(self, amount: Amount) -> tuple[Exceeded, ...]:
         """The conditions that an amount breaks; empty if `clip` leaves it as it is."""
         place, added, removed = amount
-        at, bounds = self.reference.index(place), self._bounds_of(place)
-        after = bounds.now + added - removed
+        at = self.reference.index(place)
+        now, low, high, _, _ = self._bounds_of(place)
+        after = now + added - removed
         sides = ((added, True, 0), (removed, False, 1))
         far = any(n > int(self.reference.furthest[i][at]) for n, _, i in sides)
         meant = any(
-            n > min(self.redraw.room(place, adding=up), int(self._meant_most[i][at]))
-            for n, up, i in sides
+            n > min(self.redraw.room(place, adding=up), self._of_meant(place, adding=up))
+            for n, up, _ in sides
         )
         broken: dict[Exceeded, bool] = {
-            "interval": bool((added and after > bounds.high) or (removed and after < bounds.low)),
+            "interval": bool((added and after > high) or (removed and after < low)),
             "difference": far,
             "meant": meant,
         }

@@ -44,20 +44,22 @@ class Repeats:
 
     def codes(self, amounts: Amounts, which: int = 0) -> Codes:
         """Codes of the pairs of one redraw."""
-        queues = self._queues[which]
+        queues, redraw = self._queues[which], self.redraw
+        shares = redraw.may_share(amounts)
         parts: list[Codes] = []
         for place, added, removed in amounts:
             for adding, wanted in ((True, added), (False, removed)):
                 if not wanted:
                     continue
-                if (place, adding) not in queues:
-                    queues[place, adding] = self.redraw.queue(place, self._rng, adding=adding)
-                keep = self.redraw.unshared(place, amounts, parts)
-                codes = queues[place, adding].take(wanted, keep)
+                queue = queues.get((place, adding))
+                if queue is None:
+                    queue = queues[place, adding] = redraw.queue(place, self._rng, adding=adding)
+                keep = redraw.unshared(place, amounts, parts) if shares else None
+                codes = queue.take(wanted, keep)
                 if wanted > len(codes):
                     raise TooFewError(place, wanted, len(codes), adding=adding)
                 parts.append(codes)
-        elsewhere = self.redraw.elsewhere
+        elsewhere = redraw.elsewhere
         if elsewhere is not None and (net := elsewhere.wanted(amounts)):
             others, adding = self._elsewhere[which], net > 0
             if adding not in others:

@@ -149,7 +149,8 @@ class Frozen:
     def _sided(self) -> list[_Names]:
         """Every taxonomy crossed with the hemispheres, for names such as left Frontal Lobe."""
         own = [taxonomy.name for taxonomy in self.taxonomies]
-        crosses = [f"{a}{CROSS}{b}" for a in own for b in own if a != b and b in SIDE_TAXONOMIES]
+        sides = [name for name in own if name.lower() in SIDE_TAXONOMIES]
+        crosses = [f"{a}{CROSS}{b}" for a in own for b in sides if a != b]
         return [table for cross in crosses for table in self._crossed(cross)]
 
     def _crossed(self, name: str) -> list[_Names]:

@@ -32,8 +32,8 @@ def gains_at(
     """
     if not session.offers_gradient or not session.permits(graph):
         return None
-    if session.remaining <= CALLS and session.information == "auto":
-        return None  # no query would be left
+    if nearly_spent(session) and session.information == "auto":
+        return None
     single = problem.target is not None and not isinstance(problem.target, tuple)
     label = problem.target if single else problem.label
     assert label is not None
@@ -51,6 +51,11 @@ def gains_at(
         return found
     score = None if found.score is None else -found.score
     return replace(found, values=-found.values, score=score)
+
+
+def nearly_spent(session: BaseSession) -> bool:
+    """Whether the budget leaves no query after another gradient."""
+    return session.remaining <= CALLS
 
 
 def check_information(method: Method, information: str, session: BaseSession) -> None:

@@ -25,7 +25,7 @@ from denseflip.oracles.gradients import PairGradient
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import NO_CODES, Probe, boundary, certify
 from denseflip.search.core.problem import GRADIENT, Problem, Walk
-from denseflip.search.core.towards import gains_at, ordered
+from denseflip.search.core.towards import gains_at, nearly_spent, ordered
 from denseflip.search.methods.belief import Floats
 
 
@@ -81,6 +81,8 @@ class GradientRun:
         now = NO_CODES
         while self.n_gradients < self.plan.gradients:
             gains = self._gains(now)
+            if gains is None and self.required and nearly_spent(self.session):
+                raise BudgetSpentError
             if gains is None:
                 break
             order = ordered(self.problem, gains.pairs, gains.values)

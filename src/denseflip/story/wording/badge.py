@@ -22,8 +22,9 @@ class Badge(Serialisable, named="a badge"):
 
     Attributes
     ----------
-    level : ``"true"``: the sentence is true as read and in range, and the classifier better than
-        chance; ``"listed"``: it holds at least for the connections listed; ``"none"``: no badge.
+    level : ``"true"``: the sentence is true as read and in range, the classifier better than
+        chance, and nothing is known that makes the sentence no difference between the groups;
+        ``"listed"``: it holds at least for the connections listed; ``"none"``: no badge.
     text : the reason, in a few words.
     """
 
@@ -95,9 +96,16 @@ def distrust_words(evaluation: Any) -> str | None:
 
 
 def badge_of(
-    check: Verification, as_read: AsRead | None, evaluation: Any, in_range: bool | None = None
+    check: Verification,
+    as_read: AsRead | None,
+    evaluation: Any,
+    in_range: bool | None = None,
+    doubt: str = "",
 ) -> Badge:
-    """The weakest of the classifier, the tests of the sentence and the range of real graphs."""
+    """The weakest of the classifier, the tests of the sentence and the range of real graphs.
+
+    ``doubt`` says why a sentence in range is no difference between the groups (`doubt_reason`).
+    """
     better = judged_better(evaluation)
     if not check.claim.amounts:
         return Badge("none", "nothing found")
@@ -115,10 +123,12 @@ def badge_of(
     if true and not pairs:
         ranges = {True: "in range", False: "out of range", None: "range not known"}
         what = f"{what}, {ranges[in_range]}"
+        if in_range and doubt:
+            what = f"{what}, but {doubt}"
     if better is None:
         judged = "not evaluated" if evaluation is None else "evaluated on graphs it may have seen"
         return Badge("none", f"{what}; classifier {judged}")
-    return Badge("true" if true and in_range else "listed", what)
+    return Badge("true" if true and in_range and not doubt else "listed", what)
 
 
 def known(thing: Any, name: str) -> Any:

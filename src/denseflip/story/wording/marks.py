@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from denseflip.story.wording.badge import accuracy_words, interval_words, judged_better
+from denseflip.story.wording.difference import doubt_reason
 from denseflip.story.wording.notes import differing_words
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def range_mark(story: Story) -> Mark:
         text = f"range not known: {n} reference graph{'' if n == 1 else 's'}"
         return Mark(None, text, "There are too few graphs to compare it with.")
     what, figure = _range_figure(story)
+    if said := story.doubt:
+        return Mark(False, f"{what}in range, but {doubt_reason(story.reference)}: {figure}", said)
     if story.in_range:
         meant = f"Real {words.members} of the other class have such numbers there."
         return Mark(True, f"{what}in the range of real {words.members}: {figure}", meant)

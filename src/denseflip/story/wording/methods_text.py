@@ -30,6 +30,19 @@ _READINGS = {
 }
 
 
+# Presets of classifiers in words: the model, and what it uses.
+_PRESETS = {
+    "sf-knn": ("a k-nearest-neighbours classifier", "the spectrum of the Laplacian"),
+    "edges-svm": ("a linear support vector machine", "all pairs of nodes"),
+    "edges-logistic": ("a logistic regression", "all pairs of nodes"),
+    "regions-logistic": (
+        "a logistic regression",
+        "the densities of region pairs, after standardisation",
+    ),
+}
+_TYPES = "the numbers of nodes and edges by type, after standardisation"
+
+
 def methods_text(
     sentences: Sentences,
     evaluation: Any,
@@ -37,11 +50,12 @@ def methods_text(
     *,
     stability: Stability | None = None,
     description: str = "",
+    dataset: Any = None,
 ) -> str:
     """The methods of one explanation in a paragraph, with its references.
 
     Every figure in it is one of the explanation. The description of the data set may say how edges
-    were made.
+    were made, and the data set how many graphs were excluded.
     """
     result = sentences.result
     method = result.method or "a search"
@@ -49,6 +63,7 @@ def methods_text(
         method = f"{method} (which chose {result.chosen})"
     parts = [
         *_data(sentences, evaluation, description),
+        *excluded_words(dataset),
         *classifier_words(evaluation, final=True),
         f"Counterfactual explanations of the classifier were computed with denseflip {version} "
         f"[1], method {method}, seed {result.seed}, with "
@@ -56,7 +71,7 @@ def methods_text(
     ]
     verdict = known(evaluation, "verdict") if evaluation is not None else None
     if verdict:
-        parts.append(str(verdict))
+        parts.append(verdict_words("The classifier", str(verdict)))
     if not result.found:
         return " ".join([*parts, "No counterfactual was found.", _references(in_range=False)])
     words = sentences.words
@@ -124,6 +139,29 @@ def _data(sentences: Sentences, evaluation: Any, description: str) -> Iterator[s
     yield from edge_words(description)
 
 
+def excluded_words(dataset: Any) -> Iterator[str]:
+    """How many graphs an import left out, and why, if the data set knows it."""
+    report = known(getattr(dataset, "attributes", None), "import")
+    left_out = known(report, "left_out") or {}
+    parts = [
+        f"{len(what):,} ({why})"
+        for why, what in left_out.items()
+        if what and not why.startswith(("nodes ", "rows "))
+    ]
+    if parts:
+        yield f"Excluded at import: {'; '.join(parts)}."
+
+
+def verdict_words(who: str, verdict: str) -> str:
+    """The verdict of an evaluation as prose.
+
+    >>> verdict_words("It", "Better than chance: 78 % of held-out graphs are right.")
+    'It is better than chance; 78 % of held-out graphs are right.'
+    """
+    opening, colon, rest = verdict.partition(": ")
+    return f"{who} is {opening[:1].lower()}{opening[1:]}; {rest}" if colon else verdict
+
+
 def edge_words(description: str) -> Iterator[str]:
     """How edges were made, if the description of a data set says it."""
     for text in re.split(r"[.;](?:\s|$)", description):
@@ -143,8 +181,16 @@ def classifier_words(evaluation: Any, *, final: bool) -> Iterator[str]:
     features, estimator = known(evaluation, "features"), known(evaluation, "estimator")
     if features and estimator:
         preset = known(evaluation, "preset")
-        text = f"The classifier{f' ({preset})' if preset else ''} is {estimator} on the features "
-        yield f"{text}{features!r}."
+        if preset in _PRESETS:
+            model, what = _PRESETS[preset]
+            chosen = re.search(r"\b(C|n_neighbors)=([\d.e+-]+)", estimator)
+            name = {"C": "C", "n_neighbors": "k"}.get(chosen[1] if chosen else "", "")
+            value = f" ({name} = {chosen[2]}, by cross-validation)" if chosen else ""
+            what = _TYPES if features == "types" else what
+            yield f"The classifier, {preset}, is {model}{value} on {what}."
+        else:
+            text = f"The classifier{f' ({preset})' if preset else ''} is {estimator} on the "
+            yield f"{text}features {features!r}."
     folds, repeats = known(evaluation, "folds"), known(evaluation, "repeats")
     if known(evaluation, "protocol") == "as given":
         yield "It was evaluated as given, on graphs that it may have been trained on."

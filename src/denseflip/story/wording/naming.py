@@ -59,21 +59,26 @@ def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:
     )
 
 
+_PERSONS = ("control", "patient", "subject", "case", "participant", "volunteer", "individual")
 _PLURALS = frozenset(
     {
-        *("controls", "patients", "subjects", "cases", "participants", "volunteers", "individuals"),
+        *(f"{person}s" for person in _PERSONS),
         *("people", "persons", "children", "adults", "men", "women", "mice", "graphs", "molecules"),
     }
 )
 
 
 def members_of(name: str, members: str) -> str:
-    """The members of a class; a class whose name is a plural noun needs no other noun.
+    """The members of a class; a class whose name is a noun for people needs no other noun.
 
     >>> members_of("B6", "mice"), members_of("Typically developing controls", "subjects")
     ('B6 mice', 'Typically developing controls')
+    >>> members_of("patient", "subjects"), members_of("control", "mice")
+    ('patients', 'control mice')
     """
     last = name.split()[-1].lower() if name.split() else ""
+    if last in _PERSONS and members.removesuffix("s") in _PERSONS:
+        return f"{name}s"
     return name if last in _PLURALS or last == members else f"{name} {members}"
 
 

@@ -21,6 +21,7 @@ from denseflip.search.constraints.constrained_session import GAVE_UP
 from denseflip.search.core.problem import OUT_OF_TIME
 from denseflip.story.wording.badge import judged_better, known
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
+from denseflip.story.wording.difference import is_faint
 from denseflip.story.wording.naming import with_article
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ _REGIONS_HINT = (
 )
 
 
-_FAINT = 0.2  # Hedges' g below which two classes hardly differ in a place
 # The smallest budget to suggest: a search for a sentence takes several hundred queries.
 _BUDGET = 1000
 
@@ -220,6 +220,18 @@ def stability_note(seen: Stability | None, places: Sequence[PlaceReference] = ()
     return f"{first} of {n} {trained} {agree}{fresh}{apart}: {differing_words(places) or only}"
 
 
+def stable_advice(result: Counterfactual, seen: Stability | None) -> Advice:
+    """To search for a stable sentence, if few refits agree and none was requested; else empty."""
+    if not result.found or seen is None or seen.wanted is not None or not seen.agreeing:
+        return Advice()
+    if 2 * seen.holds >= seen.agreeing:
+        return Advice()
+    if _chooses(result):
+        return Advice("Next: search again with stable=0.8.", ("stable",))
+    text = "Next: search again with the method auto, a background and stable=0.8."
+    return Advice(text, ("method", "background", "stable"))
+
+
 def weights_note(result: Counterfactual) -> str | None:
     """How the edits change the weights; None if the classifier does not use weights."""
     if not result.weights:
@@ -243,9 +255,12 @@ def footnotes(
 ) -> tuple[str, ...]:
     """The footnotes of the sentence, most important first."""
     result, words = sentences.result, sentences.words
+    stable = stability_note(stability, sentences.reference) if result.found else None
+    if further := stable_advice(result, stability).text:
+        stable = f"{stable} {further}"
     notes: list[str | None] = [
         classifier_note(evaluation),
-        stability_note(stability, sentences.reference) if result.found else None,
+        stable,
         terms_note(result),
         confidence_note(result, sentences.class_name),
     ]
@@ -306,11 +321,7 @@ def _range_note(sentences: Sentences) -> str | None:
         )
     else:
         text = _out_of_range(sentences, group)
-    same = [
-        " – ".join(p.place)
-        for p in sentences.reference
-        if p.effect is not None and abs(p.effect) < _FAINT
-    ]
+    same = [" – ".join(place.place) for place in sentences.reference if is_faint(place)]
     if same:
         text += f" The two classes hardly differ in {', '.join(same)} (Hedges' g below 0.2)."
     return text

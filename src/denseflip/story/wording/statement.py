@@ -114,7 +114,7 @@ class Sentences:
         if len(amounts) > 2:
             return
         # What real graphs have becomes a sentence of its own.
-        known = reference_sentence(self.reference, self._group)
+        known = reference_sentence(self.reference, self.group)
         if known is None:
             return
         changes = [f" ({change_of(place)})" for place in self.reference]
@@ -161,7 +161,7 @@ class Sentences:
         return f"{'as many' if alone else f'{abs(number):,}'} {direction} {self.words.rest}"
 
     @property
-    def _group(self) -> str:
+    def group(self) -> str:
         """The graphs that the graph is compared with: ``B6 mice``."""
         return members_of(self._after, self.words.members)
 
@@ -171,7 +171,7 @@ class Sentences:
             return ("",) * len(self.claim.amounts)
         if self.reference:
             brackets = [
-                reference_bracket(place, self._group if i == 0 else "", long=long)
+                reference_bracket(place, self.group if i == 0 else "", long=long)
                 for i, place in enumerate(self.reference)
             ]
         else:
