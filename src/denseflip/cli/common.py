@@ -116,6 +116,7 @@ _VALUES = {
     "drop_subjects": "ID,ID or incomplete",
     "files": "PATTERN",
     "id_column": "NAME",
+    "stable": "0.8",
     "id_pattern": "REGEX",
     "kind": "KIND",
     "label_column": "NAME",
