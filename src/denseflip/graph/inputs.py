@@ -202,6 +202,12 @@ def match_nodes(graph: Graph, nodes: Nodes | None) -> Nodes | None:
     Without a table, the names of the graph make one. If the graph has no names, or its names are
     numbers, the table is used as it is.
     """
+    if nodes is not None and not isinstance(nodes, Nodes):
+        msg = (
+            f"nodes must be a node table (Nodes); got {type(nodes).__name__}. Pass a classifier as "
+            "oracle=…."
+        )
+        raise InvalidNodesError(msg, parameter="nodes")
     if graph.types is not None:
         if nodes is not None and nodes != graph.types.nodes:
             msg = (

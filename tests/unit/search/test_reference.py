@@ -160,6 +160,10 @@ def test_what_cannot_be_kept_in_range_names_the_nearest_miss(method):
     assert "A – B 10 → 5" in miss  # 50 or a few more
     assert "95 % of the new class have 11 to 13" in miss
     assert 'in_range="prefer"' in miss
+    told = describe(result, NODES, oracle, background=options["background"])
+    assert "was found whose sentence is in range, as required" in told.statement
+    assert told.statement.endswith('Next: pass in_range="prefer" to accept a sentence out of range.')
+    assert told.parameters == ("in_range",)
     fallback = explain(graphs[0], oracle, **options)
     assert fallback.found
     assert describe(fallback, NODES, oracle, background=options["background"]).in_range is False

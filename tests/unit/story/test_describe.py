@@ -19,6 +19,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Taxonomy
+from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
 from stories import says_its_claim
 
@@ -355,3 +356,11 @@ def test_end_to_end_with_a_search() -> None:
     assert story.verified
     assert story.node_name(0) == "a"
     assert story.class_name(0) == "class 0"
+
+
+def test_a_classifier_in_the_place_of_the_node_table_is_refused():
+    graph = Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)])
+    oracle = as_oracle(lambda a: int(a[1, 2]))
+    result = explain(graph, oracle, "tri")
+    with pytest.raises(InvalidNodesError, match=r"nodes must be a node table.*oracle="):
+        describe(result, oracle)

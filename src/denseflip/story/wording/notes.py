@@ -18,6 +18,7 @@ from denseflip.search.claims.claim import ALL_REGIONS, net
 from denseflip.search.claims.redraw import FEW_CELLS
 from denseflip.search.claims.reference import CLEAR, PlaceReference
 from denseflip.search.constraints.constrained_session import GAVE_UP
+from denseflip.search.core.engine import NOT_IN_RANGE
 from denseflip.search.core.problem import OUT_OF_TIME
 from denseflip.story.wording.badge import judged_better, known
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
@@ -64,6 +65,9 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
     graphs = f"graphs that the classifier puts in {wanted}"
     names = tuple(name for name in result.constraints if name != "regions")
     values = ", ".join(_constraint(name, result.constraints[name]) for name in names)
+    if NOT_IN_RANGE in result.notes:
+        text = 'Next: pass in_range="prefer" to accept a sentence out of range.'
+        return Advice(text, ("in_range",))
     if reached := _limit(result):
         # A batch of tests is not started if the budget is too small for it, so the number of
         # queries may be far below the budget.
@@ -138,6 +142,11 @@ def not_found(sentences: Sentences) -> str:
         far = f"It asked the classifier {counted(result.calls, 'time', 'times')}."
     wanted, how = wanted_class(result, sentences.class_name), _ending(result)
     who = "the search" if _chooses(result) else sentences.method
+    if NOT_IN_RANGE in result.notes:
+        return (
+            f"{sentences.opening} No change that leads to {wanted} was found whose sentence is in "
+            f"range, as required; {who} found changes out of range. {far} {sentences.advice.text}"
+        )
     return (
         f"{sentences.opening} No change that leads to {wanted} was found: {who} {how} "
         f"{far} {sentences.advice.text}"
