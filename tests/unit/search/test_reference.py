@@ -162,7 +162,7 @@ def test_what_cannot_be_kept_in_range_names_the_nearest_miss(method):
     assert 'in_range="prefer"' in miss
     told = describe(result, NODES, oracle, background=options["background"])
     assert "was found whose sentence is in range, as required" in told.statement
-    assert told.statement.endswith('Next: pass in_range="prefer" to accept a sentence out of range.')
+    assert told.statement.endswith('pass in_range="prefer" to accept a sentence out of range.')
     assert told.parameters == ("in_range",)
     fallback = explain(graphs[0], oracle, **options)
     assert fallback.found
