@@ -19,6 +19,7 @@ _NAMED = 22  # arcs named on each side at most
 _UPRIGHT = 3  # letters: shorter names, such as numbers, are not turned
 _LETTER = 0.065  # inches, the width of a letter of a node's name
 _SPOTS = (0.5, 0.35, 0.65)  # where along a ribbon its number may be
+_SPOTS_WITHIN = (0.2, 0.8, 0.5)  # within an arc; others cross it in the middle
 _SIZE = 8.8  # points, of a number
 
 
@@ -143,7 +144,7 @@ def _draw_ribbons(ax: Any, ribbons: tuple[Ribbon, ...]) -> None:
     for ribbon in ribbons[: int(RIBBONS["numbered"])]:
         text = f"{'−' if ribbon.kind == 'removed' else '+'}{ribbon.n:,}"
         long, high = 0.62 * _SIZE * len(text) / radius, 1.4 * _SIZE / radius
-        for t in _SPOTS:
+        for t in _SPOTS_WITHIN if ribbon.arcs[0] == ribbon.arcs[1] else _SPOTS:
             x, y = np.array([(1 - t) ** 2, 2 * t * (1 - t), t * t]) @ ribbon.path
             if all(abs(x - a) > (long + wide) / 2 or abs(y - b) > high for a, b, wide in taken):
                 taken.append((float(x), float(y), long))

@@ -125,9 +125,9 @@
     /** The numbers of the widest ribbons, where they do not meet. */
     renderCounts(drawing, colours) {
       const taken = [];
-      for (const { kind, n, path } of this.picture.drawn.slice(0, this.picture.data.circle.ribbons.numbered)) {
+      for (const { kind, a, b, n, path } of this.picture.drawn.slice(0, this.picture.data.circle.ribbons.numbered)) {
         const text = `${kind === "removed" ? "−" : "+"}${count(n)}`, long = this.picture.textWidth(text, 600, SIZE);
-        const spots = [0.5, 0.35, 0.65].map((t) => onCurve(path, t));
+        const spots = (a === b ? [0.2, 0.8, 0.5] : [0.5, 0.35, 0.65]).map((t) => onCurve(path, t));
         const free = spots.find(([x, y]) => taken.every(([a, b, wide]) => Math.abs(a - x) > (wide + long) / 2 + 6 || Math.abs(b - y) > SIZE + 5));
         if (!free) continue;
         taken.push([...free, long]);
