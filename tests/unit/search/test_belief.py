@@ -99,3 +99,14 @@ def test_evidence_tells_whether_cells_count():
             for belief in beliefs:
                 belief.learn(edits, bool(weights[edits].sum() > 0))
         assert np.argmax([belief.evidence for belief in beliefs]) == wanted
+
+
+def test_a_belief_that_has_diverged_has_no_evidence_and_learns_no_more():
+    """Of many thousand edits, rounding errors can outweigh the answers."""
+    belief = Belief(np.zeros(3), level=1.0, noise=0.1)
+    belief.learn_score(np.array([0]), 1e101)
+    assert belief.evidence == -np.inf
+    assert belief.gains().tolist() == [0, 0, 0]
+    belief.learn_score(np.array([0, 1]), 1.0)
+    assert belief.evidence == -np.inf
+    assert np.isfinite(belief.gains()).all()

@@ -11,13 +11,14 @@ the square of the number of answers, whatever the size of the graph.
 
 from __future__ import annotations
 
-from math import erfc, exp, log, pi, sqrt
+from math import erfc, exp, inf, log, pi, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+_DIVERGED = 1e100  # standard deviations of a gain; its square is still a number
 
 
 class Belief:
@@ -123,6 +124,9 @@ class Belief:
         seen = self._known @ alike
         total = max(own - float(alike @ seen), 0.0) + self.noise**2
         off = score / self.unit - self._mean(edits, alike)
+        if abs(off) > _DIVERGED:  # rounding errors outweigh the answers: no update can mend it
+            self.evidence = -inf
+            return
         self.evidence -= (off**2 / total + log(2 * pi * total)) / 2 + log(self.unit)
         self._add(edits, seen, off / total, 1 / total)
 
